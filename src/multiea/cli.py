@@ -1,0 +1,256 @@
+"""The command line: each command reads its words, calls the library and shows what comes back."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multiea.console import command, err, out, print_json, print_table, warnings
+
+if TYPE_CHECKING:
+    from multiea.data.inspection import Inspection
+
+app = typer.Typer(
+    help="Aligns any number of knowledge graphs in a single pass.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Dataset = Annotated[
+    list[str],
+    typer.Argument(help="A folder, a dataset.toml, 'world', or several files, one a KG.", show_default=False),
+]
+Seeds = Annotated[
+    Path | None, typer.Option("--seeds", help="A file of known groups to learn from: TSV, CSV, SSSOM or owl:sameAs.")
+]
+Lenient = Annotated[bool, typer.Option("--lenient", help="Drop groups' entities that their KG does not have.")]
+Out = Annotated[Path, typer.Option("--out", help="The folder to write.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="Show how far long work is.")]
+RandomState = Annotated[int, typer.Option(help="The same number gives the same result.")]
+
+
+class Benchmark(StrEnum):
+    """The benchmarks that can be built."""
+
+    dbp_4 = "dbp-4"
+    dwy_3 = "dwy-3"
+
+
+class Graphs(StrEnum):
+    """How much of each KG to keep."""
+
+    popular = "popular"
+    whole = "whole"
+
+
+class GroupsKept(StrEnum):
+    """Which groups to keep."""
+
+    complete = "complete"
+    all = "all"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from multiea import __version__
+
+        out.print(f"multiea {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@command
+def demo(as_json: AsJson = False, show_progress: ShowProgress = True) -> None:
+    """Show the embedded data set: three knowledge graphs of the world and what is known to be the same in them."""
+    from multiea.data.inspection import inspect as inspect_task
+    from multiea.data.load import load
+
+    task = load("world")
+    inspection = inspect_task(task)
+    if as_json:
+        print_json(inspection.as_dict())
+        return
+    _show(inspection)
+    out.print()
+    ten = task.known.complete.members[:10]
+    labels = [kg.display(members) for kg, members in zip(task.kgs, ten.T, strict=True)]
+    title = "Ten of the known groups, by each source's own labels"
+    print_table(title, task.kg_names, list(zip(*labels, strict=True)), words=len(labels))
+    out.print("\nThe KGs share no name or code: only their structure can align them. Next:")
+    out.print("  multiea inspect world --json         the same for machines")
+    out.print("  multiea inspect FOLDER               what is in a data set of your own, and what is wrong with it")
+    out.print("  multiea synth --out synthetic/       KGs of any size with known groups")
+
+
+@app.command()
+@command
+def inspect(
+    dataset: Dataset,
+    seeds: Seeds = None,
+    lenient: Lenient = False,
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Show what is in a data set and what is wrong with it."""
+    from multiea.data.inspection import inspect as inspect_task
+    from multiea.data.load import load
+
+    inspection = inspect_task(load(dataset, seeds=seeds, lenient=lenient))
+    inspection.warnings[:0] = warnings.messages
+    if as_json:
+        print_json(inspection.as_dict())
+    else:
+        _show(inspection, already_said=len(warnings.messages))
+
+
+@app.command()
+@command
+def build(
+    benchmark: Annotated[Benchmark, typer.Argument(help="Which benchmark.", show_default=False)],
+    source: Annotated[
+        Path, typer.Option("--source", help="Where DBP15K or DWY100K lies: a folder or an archive.", show_default=False)
+    ],
+    out_folder: Out,
+    degree: Annotated[int, typer.Option(help="Keep a group's neighbours whose degree exceeds this.")] = 15,
+    graphs: Annotated[Graphs, typer.Option(help="Keep what lies around the groups, or whole graphs.")] = Graphs.popular,
+    groups: Annotated[
+        GroupsKept, typer.Option(help="Keep complete groups, or partial ones too.")
+    ] = GroupsKept.complete,
+    full: Annotated[bool, typer.Option("--full", help="Whole graphs and all groups.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Build a multi-KG benchmark from pair benchmarks, by the paper's recipe."""
+    from multiea.data.benchmarks import RECIPES, Build, build_benchmark, differences
+    from multiea.data.inspection import inspect as inspect_task
+    from multiea.data.write import write_task
+    from multiea.writing import new_folder
+
+    choices = Build(
+        benchmark.value,
+        degree=degree,
+        whole_graphs=full or graphs is Graphs.whole,
+        all_groups=full or groups is GroupsKept.all,
+    )
+    with new_folder(out_folder, force=force) as folder:
+        task = build_benchmark(choices, source)
+        write_task(task, folder)
+        (folder / "dataset.toml").write_text(f'name = "{task.name}"\n', encoding="utf-8")
+    recipe, notes = RECIPES[benchmark.value], differences(choices, task)
+    if as_json:
+        published = {name: vars(row) for name, row in recipe.published.items()}
+        answer = inspect_task(task).as_dict() | {"published": published, "published_groups": recipe.published_groups}
+        print_json(answer | {"notes": notes, "out": str(out_folder)})
+        return
+    rows = [
+        [kg.name, len(kg.entities), row.entities, len(kg.relations), row.relations, len(kg.triples), row.triples]
+        for kg in task.kgs
+        for row in [recipe.published[kg.name]]
+    ]
+    header = ["KG", "entities", "paper", "relations", "paper", "triples", "paper"]
+    print_table(f"{task.name}, beside the paper's Table 1 for {benchmark.value}", header, rows)
+    out.print(
+        f"\ngroups: {len(task.known):,}, complete: {len(task.known.complete):,} (paper: {recipe.published_groups:,})"
+    )
+    for note in notes:
+        out.print(f"- {note}")
+    out.print(f"\nwritten to {out_folder}; next: multiea inspect {out_folder}")
+
+
+@app.command()
+@command
+def synth(
+    out_folder: Out,
+    kgs: Annotated[int, typer.Option(help="How many KGs.")] = 3,
+    entities: Annotated[int, typer.Option(help="Entities of each KG.")] = 10_000,
+    triples_per_entity: Annotated[
+        float, typer.Option(help="Triples of each KG for each of its entities, about.")
+    ] = 5.0,
+    relations: Annotated[int, typer.Option(help="Relations of the hidden graph.")] = 200,
+    overlap: Annotated[float, typer.Option(help="Share of a KG's entities that any other KG has too.")] = 0.7,
+    triple_share: Annotated[float, typer.Option(help="Chance that a KG states a triple it could state.")] = 0.7,
+    noise: Annotated[float, typer.Option(help="Share of a KG's triples that are made up.")] = 0.05,
+    random_state: RandomState = 0,
+    force: Force = False,
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Generate KGs of any size with known groups: views of one hidden graph, under names of their own."""
+    from multiea.data.synth import Synthesis, write_synthetic
+    from multiea.writing import new_folder
+
+    settings = Synthesis(kgs, entities, triples_per_entity, relations, overlap, triple_share, noise, random_state)
+    with new_folder(out_folder, force=force) as folder:
+        counts = write_synthetic(settings, folder)
+    if as_json:
+        print_json(counts | {"out": str(out_folder)})
+        return
+    rows = [[name, *kg.values()] for name, kg in counts["kgs"].items()]
+    print_table("Synthetic KGs", ["KG", "entities", "relations", "triples"], rows)
+    out.print(f"\ngroups: {counts['groups']:,}\nwritten to {out_folder}; next: multiea inspect {out_folder}")
+
+
+def _show(inspection: Inspection, already_said: int = 0) -> None:
+    """An inspection as tables."""
+    out.print(
+        f"{inspection.name}: {len(inspection.kgs)} KGs, {inspection.groups:,} known groups "
+        f"({inspection.seeds:,} seeds, {inspection.held_out:,} held out"
+        + (f", {inspection.validation:,} for validation)" if inspection.validation else ")")
+    )
+    out.print()
+    header = ["KG", "entities", "relations", "triples", "literals", "duplicates", "isolated", "in groups"]
+    quantiles = list(inspection.kgs[0].degree_quantiles)
+    names = {"0.0": "min", "0.5": "median", "1.0": "max"}
+    rows = [
+        [kg.name, kg.entities, kg.relations, kg.triples, kg.literals, kg.duplicates, kg.isolated, kg.in_groups]
+        for kg in inspection.kgs
+    ]
+    print_table("Knowledge graphs", header, rows)
+    out.print()
+    labels = [names.get(quantile, f"{float(quantile):.0%}") for quantile in quantiles]
+    rows = [[kg.name, *(f"{kg.degree_quantiles[q]:,.0f}" for q in quantiles)] for kg in inspection.kgs]
+    print_table("Degrees (triples an entity is in)", ["KG", *labels], rows)
+    if inspection.groups:
+        kgs = [kg.name for kg in inspection.kgs]
+        rows = [
+            [
+                a,
+                *(
+                    kg.in_groups if a == b else _pair(inspection, a, b)
+                    for b, kg in zip(kgs, inspection.kgs, strict=True)
+                ),
+            ]
+            for a in kgs
+        ]
+        out.print()
+        print_table("Groups that join each pair of KGs (diagonal: members of each KG)", ["", *kgs], rows)
+        sizes = ", ".join(f"{count:,} over {size} KGs" for size, count in inspection.groups_by_size.items())
+        out.print(f"\ngroups by size: {sizes}")
+    for warning in inspection.warnings[already_said:]:
+        err.print(f"warning: {warning}", style="yellow")
+
+
+def _pair(inspection: Inspection, a: str, b: str) -> int:
+    return inspection.overlap.get(f"{a}-{b}", inspection.overlap.get(f"{b}-{a}", 0))
+
+
+def main() -> None:
+    """The entry point."""
+    app()

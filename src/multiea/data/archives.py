@@ -1,0 +1,69 @@
+"""Pair benchmarks inside an archive, read in place: what is needed is unpacked aside and removed afterwards."""
+
+from __future__ import annotations
+
+import lzma
+import shutil
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from multiea import progress
+from multiea.data.readers.pairs import PAIR_FILES
+from multiea.errors import InputError
+
+ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tar.bz2", ".tgz", ".txz", ".zip")
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file's name says that it is an archive."""
+    return path.is_file() and path.name.lower().endswith(ARCHIVES)
+
+
+@contextmanager
+def unpacked(archive: Path) -> Iterator[Path]:
+    """The pair files of an archive in a folder that lasts as long as the context; errors name the archive instead."""
+    with tempfile.TemporaryDirectory(prefix="multiea-") as name:
+        folder = Path(name)
+        try:
+            with progress.stage(f"unpacking {archive.name}") as advance:
+                for place, stream in _members(archive):
+                    target = folder.joinpath(*(part for part in place.parts if part not in ("/", "..")))
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    with target.open("wb") as file:
+                        shutil.copyfileobj(stream, file, 1 << 20)
+                    advance(1)
+        except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError) as error:
+            raise InputError(f"the archive is cut off or damaged ({error})", path=archive) from None
+        try:
+            yield folder
+        except InputError as error:
+            if error.path is not None and Path(error.path).is_relative_to(folder):
+                error.path = archive / Path(error.path).relative_to(folder)
+            raise
+
+
+def _members(archive: Path) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
+    """The pair files of an archive, each with its place in it."""
+    if archive.suffix.lower() == ".zip":
+        with zipfile.ZipFile(archive) as packed:
+            for name in packed.namelist():
+                if _wanted(PurePosixPath(name)):
+                    with packed.open(name) as stream:
+                        yield PurePosixPath(name), stream
+        return
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            if member.isfile() and _wanted(PurePosixPath(member.name)):
+                content = tar.extractfile(member)
+                assert content is not None
+                yield PurePosixPath(member.name), content
+
+
+def _wanted(place: PurePosixPath) -> bool:
+    return place.name.removesuffix(".gz") in PAIR_FILES

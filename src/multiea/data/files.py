@@ -1,0 +1,132 @@
+"""Opening what users have: plain or gzipped files, read as bytes in blocks of whole lines, every failure named."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+
+from multiea import progress
+from multiea.errors import InputError
+
+BLOCK_BYTES = 8 << 20
+LONGEST_RECORD = 64 << 20
+NEWLINE, QUOTE = ord("\n"), ord('"')
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class _Watched(io.RawIOBase):
+    """A raw file that reports the bytes read from it as progress."""
+
+    def __init__(self, raw: io.FileIO, advance: progress.Advance) -> None:
+        self._raw, self._advance = raw, advance
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        count = self._raw.readinto(buffer) or 0
+        self._advance(count)
+        return count
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The file's bytes, unpacked where its name ends in .gz; what fails while reading becomes an InputError."""
+    if path.is_dir():
+        raise InputError("this is a folder", path=path, expected="a file")
+    try:
+        with (
+            path.open("rb", buffering=0) as raw,
+            progress.stage(f"reading {path.name}", path.stat().st_size) as advance,
+        ):
+            stream = io.BufferedReader(_Watched(raw, advance), 1 << 20)
+            yield cast(BinaryIO, gzip.GzipFile(fileobj=stream) if path.suffix == ".gz" else stream)
+    except FileNotFoundError:
+        raise InputError("no such file", path=path, hint="Check the spelling and the folder") from None
+    except (EOFError, zlib.error) as error:
+        raise InputError(
+            f"the gzip data is cut off or damaged ({error})", path=path, hint="Fetch or pack the file again"
+        ) from None
+    except gzip.BadGzipFile:
+        raise InputError(
+            "the name ends in .gz but the file is not gzipped", path=path, hint="Rename it, or pack it with gzip"
+        ) from None
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
+
+
+@dataclass(frozen=True)
+class Block:
+    """Whole lines of a file; first_line is the number of the first one, counted from 1."""
+
+    first_line: int
+    data: bytes
+
+    def line_at(self, byte: int) -> int:
+        """The number of the line that holds this byte."""
+        return self.first_line + self.data.count(b"\n", 0, byte)
+
+
+def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
+    """The file as blocks of whole UTF-8 lines, each ending in a newline; quoted fields may hold newlines."""
+    line, rest = 1, b""
+    with opened(path) as stream:
+        while True:
+            chunk = stream.read(BLOCK_BYTES)
+            data = rest + chunk
+            if line == 1 and data.startswith(BYTE_ORDER_MARK):
+                data = data[len(BYTE_ORDER_MARK) :]
+            if not chunk and data and not data.endswith(b"\n"):
+                data += b"\n"
+            end = _end_of_lines(data, quoted=quoted) if chunk else len(data)
+            rest = data[end:]
+            if chunk and len(rest) > LONGEST_RECORD:
+                raise InputError(
+                    f"a record longer than {LONGEST_RECORD >> 20} MiB",
+                    path=path,
+                    line=line,
+                    expected="lines of text",
+                    hint="A quote that is never closed can cause this" if quoted else None,
+                )
+            if end:
+                block = Block(line, data[:end])
+                _refuse_other_encodings(path, block)
+                yield block
+                line += block.data.count(b"\n")
+            if not chunk:
+                return
+
+
+def _end_of_lines(data: bytes, *, quoted: bool) -> int:
+    """Where the last whole record ends: after the last newline that is not inside quotes."""
+    if not quoted or b'"' not in data:
+        return data.rfind(b"\n") + 1
+    codes = np.frombuffer(data, dtype=np.uint8)
+    quotes, newlines = np.flatnonzero(codes == QUOTE), np.flatnonzero(codes == NEWLINE)
+    outside = newlines[np.searchsorted(quotes, newlines) % 2 == 0]
+    return int(outside[-1]) + 1 if len(outside) else 0
+
+
+def _refuse_other_encodings(path: Path, block: Block) -> None:
+    if block.data.isascii():
+        return
+    try:
+        block.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        packed = block.first_line == 1 and block.data.startswith(b"\x1f\x8b")
+        hint = "It looks gzipped: let its name end in .gz" if packed else "Convert it, for instance with iconv -t utf-8"
+        raise InputError(
+            f"not UTF-8 (byte 0x{block.data[error.start]:02x})",
+            path=path,
+            line=block.line_at(error.start),
+            expected="UTF-8 text",
+            hint=hint,
+        ) from None

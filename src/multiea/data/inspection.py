@@ -1,0 +1,120 @@
+"""What is in a data set and what is wrong with it, as numbers and warnings."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import combinations
+
+import numpy as np
+
+from multiea.data.groups import Groups
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.task import Task
+
+QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
+FEW_GROUPS = 10
+
+
+@dataclass(frozen=True)
+class KgSummary:
+    """The counts of one KG; degree_quantiles by quantile: 0, .25, .5, .75, .95, 1."""
+
+    name: str
+    entities: int
+    relations: int
+    triples: int
+    literals: int
+    duplicates: int
+    isolated: int
+    degree_quantiles: dict[str, float]
+    in_groups: int
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What `multiea inspect` shows."""
+
+    name: str
+    kgs: list[KgSummary]
+    groups: int
+    seeds: int
+    validation: int
+    held_out: int
+    groups_by_size: dict[int, int]
+    overlap: dict[str, int]
+    warnings: list[str]
+
+    def as_dict(self) -> dict[str, object]:
+        """The same as plain values, for JSON."""
+        return asdict(self)
+
+
+def inspect(task: Task) -> Inspection:
+    """Counts and warnings of a task; it changes nothing."""
+    known = task.known
+    members = np.diagonal(known.overlap())
+    summaries = [_summary(kg, int(count)) for kg, count in zip(task.kgs, members, strict=True)]
+    overlap = known.overlap()
+    return Inspection(
+        name=task.name,
+        kgs=summaries,
+        groups=len(known),
+        seeds=len(task.seeds),
+        validation=len(task.validation),
+        held_out=len(task.held_out),
+        groups_by_size=known.by_size(),
+        overlap={
+            f"{task.kg_names[a]}-{task.kg_names[b]}": int(overlap[a, b])
+            for a, b in combinations(range(len(task.kgs)), 2)
+        },
+        warnings=[*_kg_warnings(summaries), *_group_warnings(task.kg_names, known)],
+    )
+
+
+def _summary(kg: KnowledgeGraph, in_groups: int) -> KgSummary:
+    quantiles = np.quantile(kg.degrees, QUANTILES)
+    return KgSummary(
+        name=kg.name,
+        entities=len(kg.entities),
+        relations=len(kg.relations),
+        triples=len(kg.triples),
+        literals=len(kg.literals),
+        duplicates=kg.duplicates,
+        isolated=int(np.count_nonzero(kg.degrees == 0)),
+        degree_quantiles={str(at): float(value) for at, value in zip(QUANTILES, quantiles, strict=True)},
+        in_groups=in_groups,
+    )
+
+
+def _kg_warnings(kgs: list[KgSummary]) -> list[str]:
+    warnings = []
+    for kg in kgs:
+        if not kg.triples:
+            warnings.append(f"KG '{kg.name}' has no triple between entities: nothing in it can be aligned by structure")
+        elif kg.isolated:
+            count = f"{kg.isolated:,} entities ({kg.isolated / kg.entities:.1%})"
+            warnings.append(f"KG '{kg.name}': {count} have no triple and cannot be aligned by structure")
+        if kg.duplicates:
+            warnings.append(f"KG '{kg.name}': {kg.duplicates:,} duplicate triples were counted once")
+    largest, smallest = max(kgs, key=lambda kg: kg.entities), min(kgs, key=lambda kg: kg.entities)
+    if largest.entities > 20 * smallest.entities:
+        warnings.append(f"KG '{largest.name}' has over 20 times the entities of '{smallest.name}'")
+    return warnings
+
+
+def _group_warnings(names: tuple[str, ...], known: Groups) -> list[str]:
+    if not len(known):
+        return ["no known groups: give a few as seeds.tsv, without them nothing can be learned"]
+    warnings = []
+    overlap = known.overlap()
+    if len(known) < FEW_GROUPS:
+        warnings.append(f"only {len(known)} known groups: expect little from so few")
+    unlinked = [name for name, count in zip(names, np.diagonal(overlap), strict=True) if not count]
+    if unlinked:
+        warnings.append(f"no known group reaches {', '.join(unlinked)}: what is there cannot be aligned")
+    for a, b in combinations(range(len(names)), 2):
+        if not overlap[a, b] and names[a] not in unlinked and names[b] not in unlinked:
+            warnings.append(f"no known group joins {names[a]} and {names[b]} directly")
+    if not len(known.complete):
+        warnings.append(f"no group is complete (in all {len(names)} KGs): M-Hits@K cannot be computed")
+    return warnings

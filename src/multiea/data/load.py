@@ -1,0 +1,94 @@
+"""load: any data set a user has, as a Task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from multiea.data.readers import read_groups, read_kg, stem_and_format
+from multiea.data.readers.folder import Parts, read_dataset_toml, read_native_folder
+from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
+from multiea.data.task import Task
+from multiea.errors import InputError
+
+EMBEDDED = {"world": Path(__file__).parent / "world"}
+DEFAULT_TRAIN_RATIO = 0.3
+
+
+def load(
+    source: str | Path | Sequence[str | Path],
+    *,
+    seeds: str | Path | None = None,
+    train_ratio: float | None = None,
+    validation_ratio: float = 0.0,
+    random_state: int = 0,
+    lenient: bool = False,
+) -> Task:
+    """Reads a data set: a folder, a dataset.toml, 'world', or several files, one a KG, with a file of seeds.
+
+    Known groups that are not split yet (groups.tsv, ent_links, ref_ent_ids alone) are split by train_ratio (0.3 unless
+    given) and the rest is held out; a data set that fixes its seeds keeps them unless train_ratio is given.
+    """
+    parts = _read(source, seeds=None if seeds is None else Path(seeds), lenient=lenient)
+    groups = parts.groups
+    if "groups" in groups and "seeds" in groups:
+        raise InputError(
+            f"'{parts.name}' has both groups (to be split) and seeds (all to be learned from)",
+            expected="one of the two",
+            hint="Remove one, or rename groups to held_out if it has the groups to score with",
+        )
+    undecided = "groups" in groups
+    held_out = groups.get("groups" if undecided else "held_out")
+    task = Task(parts.kgs, groups.get("seeds"), held_out, groups.get("validation"), name=parts.name)
+    if undecided or train_ratio is not None or validation_ratio:
+        return task.split(DEFAULT_TRAIN_RATIO if train_ratio is None else train_ratio, validation_ratio, random_state)
+    return task
+
+
+def _read(source: str | Path | Sequence[str | Path], *, seeds: Path | None, lenient: bool) -> Parts:
+    if not isinstance(source, str | Path):
+        if len(source) != 1:
+            return _read_files([Path(file) for file in source], seeds, lenient=lenient)
+        source = source[0]
+    parts = _read_one(source, lenient=lenient)
+    if seeds is not None:
+        kept = {role: groups for role, groups in parts.groups.items() if role == "held_out"}
+        parts = Parts(parts.name, parts.kgs, {"seeds": read_groups(seeds, parts.kgs, lenient=lenient)} | kept)
+    return parts
+
+
+def _read_one(source: str | Path, *, lenient: bool) -> Parts:
+    path = EMBEDDED.get(str(source), Path(source))
+    if path.suffix == ".toml":
+        return read_dataset_toml(path, lenient=lenient)
+    if not path.exists():
+        raise InputError(
+            f"no data set '{source}'",
+            expected=f"a folder, a dataset.toml, or an embedded data set: {', '.join(EMBEDDED)}",
+            hint="Check the spelling and the folder",
+        )
+    if path.is_file():
+        raise InputError(
+            "a single file is no data set",
+            path=path,
+            expected="at least two KGs",
+            hint="Name a folder with one triples file a KG, or several files",
+        )
+    if (path / "dataset.toml").is_file():
+        return read_dataset_toml(path / "dataset.toml", lenient=lenient)
+    if openea_root(path) is not None:
+        return read_openea(path, lenient=lenient)
+    if is_dbp15k(path):
+        return read_dbp15k(path, lenient=lenient)
+    return read_native_folder(path, lenient=lenient)
+
+
+def _read_files(files: Sequence[Path], seeds: Path | None, *, lenient: bool) -> Parts:
+    """Several files, one a KG named after it."""
+    kgs = []
+    for path in files:
+        known = stem_and_format(path)
+        kgs.append(read_kg(path.stem if known is None else known[0], [path]))
+    Task(kgs)  # two KGs of one name, or too few, before the seeds are read
+    groups = {} if seeds is None else {"seeds": read_groups(seeds, kgs, lenient=lenient)}
+    return Parts(" + ".join(kg.name for kg in kgs), kgs, groups)

@@ -1,0 +1,107 @@
+"""A reader per format, chosen by name or by the file's extension, each also gzipped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+from pyoxigraph import RdfFormat
+
+from multiea.data.groups import Groups
+from multiea.data.interning import KnowledgeGraphBuilder
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.readers import triples
+from multiea.data.readers.group_files import read_group_parquet, read_group_table, read_same_as, read_sssom
+from multiea.data.readers.rdf import add_rdf
+from multiea.data.readers.tables import CSV, TSV
+from multiea.errors import InputError, SettingError, resolve
+
+TABLE_FORMATS: Mapping[str, Callable[[Path, KnowledgeGraphBuilder, Sequence[str] | None], None]] = {
+    "tsv": triples.add_tsv,
+    "csv": triples.add_csv,
+    "parquet": triples.add_parquet,
+}
+RDF_FORMATS: Mapping[str, RdfFormat] = {
+    "n-triples": RdfFormat.N_TRIPLES,
+    "n-quads": RdfFormat.N_QUADS,
+    "turtle": RdfFormat.TURTLE,
+    "rdf-xml": RdfFormat.RDF_XML,
+}
+FORMATS = (*TABLE_FORMATS, *RDF_FORMATS)
+GROUP_FORMATS = {
+    "tsv": read_group_table(TSV),
+    "csv": read_group_table(CSV),
+    "parquet": read_group_parquet,
+    "sssom": read_sssom,
+    **{name: read_same_as(rdf_format) for name, rdf_format in RDF_FORMATS.items()},
+}
+EXTENSIONS = {
+    ".sssom.tsv": "sssom",
+    ".tsv": "tsv",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".nt": "n-triples",
+    ".nq": "n-quads",
+    ".ttl": "turtle",
+    ".rdf": "rdf-xml",
+    ".owl": "rdf-xml",
+    ".xml": "rdf-xml",
+}
+
+
+def stem_and_format(path: Path) -> tuple[str, str] | None:
+    """A file's name without its extensions, and the format those stand for; None where they stand for none."""
+    name = path.name.removesuffix(".gz")
+    for extension, format_name in EXTENSIONS.items():
+        if name.lower().endswith(extension) and len(name) > len(extension):
+            return name[: -len(extension)], format_name
+    return None
+
+
+def read_kg(
+    name: str,
+    files: Sequence[Path],
+    *,
+    format_name: str | None = None,
+    columns: Sequence[str] | None = None,
+    entities: pl.DataFrame | None = None,
+) -> KnowledgeGraph:
+    """One KG from its files; `entities` (entity, label) adds those that may have no triple."""
+    builder = KnowledgeGraphBuilder(name)
+    for number, path in enumerate(files):
+        chosen = format_name or _format_of(path)
+        if chosen in TABLE_FORMATS:
+            TABLE_FORMATS[chosen](path, builder, columns)
+            continue
+        rdf_format = resolve(chosen, {**dict.fromkeys(TABLE_FORMATS), **RDF_FORMATS}, what="format")
+        if columns is not None:
+            raise SettingError(f"KG '{name}': columns are for tables (tsv, csv, parquet), not for {chosen}")
+        assert rdf_format is not None
+        add_rdf(path, builder, rdf_format, scope=f"file{number + 1}." if len(files) > 1 else "")
+    if entities is not None:
+        builder.add_entities(entities["entity"], entities["label"])
+    try:
+        return builder.build()
+    except InputError as error:
+        error.path = error.path or files[0]
+        raise
+
+
+def read_groups(
+    path: Path, kgs: Sequence[KnowledgeGraph], *, format_name: str | None = None, lenient: bool = False
+) -> Groups:
+    """Known groups from one file over these KGs."""
+    return resolve(format_name or _format_of(path), GROUP_FORMATS, what="format of groups")(path, kgs, lenient)
+
+
+def _format_of(path: Path) -> str:
+    known = stem_and_format(path)
+    if known is None:
+        raise InputError(
+            "unknown format",
+            path=path,
+            expected=f"a name ending in one of {', '.join(EXTENSIONS)} (or that with .gz)",
+            hint=f"Or name its format in dataset.toml: {', '.join(FORMATS)}",
+        )
+    return known[1]

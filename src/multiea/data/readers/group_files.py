@@ -1,0 +1,162 @@
+"""Files of known groups: tables with a column a KG, SSSOM mappings, owl:sameAs triples."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import yaml
+from pyoxigraph import NamedNode, RdfFormat
+
+from multiea.data.files import line_blocks
+from multiea.data.group_names import groups_from_links, groups_from_table
+from multiea.data.groups import Groups
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.readers.rdf import quads
+from multiea.data.readers.tables import Dialect, parquet_rows, text_rows
+from multiea.errors import InputError
+
+log = logging.getLogger("multiea")
+
+SAME_AS = "http://www.w3.org/2002/07/owl#sameAs"
+SSSOM_EXACT = ("owl:sameAs", "owl:equivalentClass", "owl:equivalentProperty", "skos:exactMatch")
+SSSOM_PREFIXES = {
+    "owl": "http://www.w3.org/2002/07/owl#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "semapv": "https://w3id.org/semapv/vocab/",
+}
+
+GroupReader = Callable[[Path, Sequence[KnowledgeGraph], bool], Groups]
+
+
+def read_group_table(dialect: Dialect) -> GroupReader:
+    """A reader of groups.tsv or groups.csv: the header names KGs, a row is a group, a blank cell an absent KG."""
+
+    def read(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Groups:
+        blocks = list(text_rows(path, dialect, "an entity or nothing a KG"))
+        if not blocks:
+            raise InputError("the file is empty", path=path, expected="a header with one KG name a column")
+        table = pl.concat([block.table for block in blocks])
+        header = [name or "" for name in table.row(0)]
+        _refuse_repeated_columns(path, header)
+        table = table.slice(1).rename(dict(zip(table.columns, header, strict=True)))
+        lines = np.concatenate([block.lines for block in blocks])[1:]
+        return groups_from_table(kgs, table, path=path, lines=lines, lenient=lenient)
+
+    return read
+
+
+def read_group_parquet(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Groups:
+    """Groups from a Parquet file with a column a KG."""
+    table = pl.concat([block.table for block in parquet_rows(path)])
+    return groups_from_table(kgs, table, path=path, lenient=lenient)
+
+
+def read_same_as(rdf_format: RdfFormat) -> GroupReader:
+    """A reader of owl:sameAs triples: connected components become groups; other triples are left aside."""
+
+    def read(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Groups:
+        left, right, others = [], [], 0
+        for quad in quads(path, rdf_format):
+            if quad.predicate.value == SAME_AS and type(quad.subject) is type(quad.object) is NamedNode:
+                left.append(quad.subject.value)
+                right.append(quad.object.value)
+            else:
+                others += 1
+        if not left:
+            raise InputError(f"{others:,} triples, none of them a link", path=path, expected=f"<...> <{SAME_AS}> <...>")
+        if others:
+            log.warning("%s: %s triples that are no owl:sameAs between IRIs left aside", path, f"{others:,}")
+        return groups_from_links(kgs, pl.DataFrame({"left": left, "right": right}), path=path, lenient=lenient)
+
+    return read
+
+
+def read_sssom(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Groups:
+    """Groups from SSSOM TSV: exact mappings that are not negated; connected components become groups."""
+    metadata, table = _sssom_table(path)
+    for column in ("subject_id", "predicate_id", "object_id"):
+        if column not in table.columns:
+            raise InputError(f"no column {column}", path=path, expected="subject_id, predicate_id and object_id")
+    prefixes = SSSOM_PREFIXES | {str(k): str(v) for k, v in (metadata.get("curie_map") or {}).items()}
+    exact = [_expanded(curie, SSSOM_PREFIXES) for curie in SSSOM_EXACT]
+    usable = _expand(table["predicate_id"], prefixes).is_in(exact)
+    if "predicate_modifier" in table.columns:
+        usable &= table["predicate_modifier"].fill_null("") != "Not"
+    if (left_aside := int((~usable).sum())) > 0:
+        log.warning("%s: %s mappings that are not exact, or are negated, left aside", path, f"{left_aside:,}")
+    table = table.filter(usable)
+    if table.is_empty():
+        raise InputError(
+            "no exact mapping", path=path, expected=f"rows whose predicate is one of {', '.join(SSSOM_EXACT)}"
+        )
+    links = {}
+    for side, slot in (("left", "subject"), ("right", "object")):
+        links[side] = _known_form(kgs, table[f"{slot}_id"], prefixes)
+        if f"{slot}_source" in table.columns:
+            links[f"{side}_kg"] = table[f"{slot}_source"]
+        elif f"{slot}_source" in metadata:
+            links[f"{side}_kg"] = pl.Series([str(metadata[f"{slot}_source"])] * table.height, dtype=pl.String)
+    return groups_from_links(kgs, pl.DataFrame(links), path=path, lenient=lenient)
+
+
+def _sssom_table(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:
+    """The metadata block (YAML behind '#') and the mappings below it."""
+    lines = b"".join(block.data for block in line_blocks(path)).decode("utf-8").splitlines()
+    commented = [line[1:] for line in lines if line.startswith("#")]
+    try:
+        metadata = yaml.safe_load("\n".join(commented)) or {}
+    except yaml.YAMLError as error:
+        raise InputError(
+            f"the metadata behind '#' is no YAML ({str(error).splitlines()[0]})", path=path, expected="SSSOM metadata"
+        ) from None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("curie_map") or {}, dict):
+        raise InputError("the metadata behind '#' has no keys", path=path, expected="SSSOM metadata as YAML")
+    numbered = [(i, line.split("\t")) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+    if not numbered:
+        raise InputError("no mappings", path=path, expected="a header line with subject_id, predicate_id, object_id")
+    header = numbered[0][1]
+    _refuse_repeated_columns(path, header)
+    for number, fields in numbered:
+        if len(fields) != len(header):
+            raise InputError(
+                f"{len(fields)} fields", path=path, line=number, expected=f"{len(header)} as in the header"
+            )
+    columns = list(zip(*(fields for _, fields in numbered[1:]), strict=True)) or [()] * len(header)
+    return metadata, pl.DataFrame(dict(zip(header, columns, strict=True)), schema=dict.fromkeys(header, pl.String))
+
+
+def _known_form(kgs: Sequence[KnowledgeGraph], ids: pl.Series, prefixes: dict[str, str]) -> pl.Series:
+    """Each id as the KGs write it: as it stands where a KG has that, else expanded to an IRI."""
+    as_it_stands = pl.Series([False] * len(ids))
+    for kg in kgs:
+        as_it_stands |= pl.Series(kg.positions(ids) >= 0)
+    return pl.select(pl.when(as_it_stands).then(ids).otherwise(_expand(ids, prefixes))).to_series()
+
+
+def _expand(curies: pl.Series, prefixes: dict[str, str]) -> pl.Series:
+    distinct = curies.unique().drop_nulls()
+    expanded = pl.Series([_expanded(curie, prefixes) for curie in distinct], dtype=pl.String)
+    return curies.replace_strict(distinct, expanded, default=None, return_dtype=pl.String)
+
+
+def _expanded(curie: str, prefixes: dict[str, str]) -> str:
+    prefix, colon, local = curie.partition(":")
+    return prefixes[prefix] + local if colon and prefix in prefixes else curie
+
+
+def _refuse_repeated_columns(path: Path, header: Sequence[str]) -> None:
+    """A KG with two columns would put two of its entities into one group."""
+    repeated = next((name for name in header if header.count(name) > 1), None)
+    if repeated is not None:
+        raise InputError(
+            f"the header names '{repeated}' twice",
+            path=path,
+            line=1,
+            expected="one column a KG: a group has at most one entity of each",
+        )

@@ -1,0 +1,166 @@
+"""Pair benchmarks read in place: OpenEA folders and DBP15K id folders, two KGs each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from multiea.data.group_names import groups_from_table
+from multiea.data.groups import Groups
+from multiea.data.interning import KnowledgeGraphBuilder
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.readers.folder import Parts
+from multiea.data.readers.tables import TSV, text_rows
+from multiea.errors import InputError
+
+SIDES = (1, 2)
+PAIR_FILES = frozenset(
+    f"{stem}_{side}" for stem in ("rel_triples", "triples", "ent_ids", "rel_ids") for side in SIDES
+) | {"ent_links", "ref_ent_ids", "sup_ent_ids"}
+FOLD_ROLES = {"train_links": "seeds", "valid_links": "validation", "test_links": "held_out"}
+
+
+def openea_root(folder: Path) -> Path | None:
+    """The folder with rel_triples_1 that this one is, or is a fold of (721_5fold/1); None where it is neither."""
+    for root in (folder, *folder.resolve().parents[:2]):
+        if _existing(root, "rel_triples_1") and (root == folder or _existing(folder, "train_links")):
+            return root
+    return None
+
+
+def is_dbp15k(folder: Path) -> bool:
+    """Whether a folder has DBP15K's id files."""
+    return _existing(folder, "triples_1") is not None and _existing(folder, "ent_ids_1") is not None
+
+
+def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> Parts:
+    """An OpenEA folder: all of ent_links as groups to be split, or the given split where the folder is a fold."""
+    root = openea_root(folder)
+    if root is None:
+        raise InputError("no rel_triples_1", path=folder, expected="an OpenEA folder")
+    kgs = []
+    for side, name in zip(SIDES, kg_names or names_from_path(root), strict=True):
+        builder = KnowledgeGraphBuilder(name)
+        for rows in text_rows(_file(root, f"rel_triples_{side}"), TSV, "head, relation, tail"):
+            builder.add_triples(*_columns(root / f"rel_triples_{side}", rows.table, 3))
+        kgs.append(builder.build())
+    if root == folder:
+        return Parts(root.name, kgs, {"groups": _links(_file(root, "ent_links"), kgs, lenient)})
+    found = {file: path for file in FOLD_ROLES if (path := _existing(folder, file)) is not None}
+    return Parts(root.name, kgs, {FOLD_ROLES[file]: _links(path, kgs, lenient) for file, path in found.items()})
+
+
+def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> Parts:
+    """A DBP15K folder: ref_ent_ids as groups to be split, or as held-out groups where sup_ent_ids has the seeds."""
+    kgs, ids = [], []
+    for side, name in zip(SIDES, kg_names or names_from_path(folder), strict=True):
+        entity_ids = _id_table(_file(folder, f"ent_ids_{side}"))
+        relation_file = _existing(folder, f"rel_ids_{side}")
+        relation_ids = None if relation_file is None else _id_table(relation_file)
+        builder = KnowledgeGraphBuilder(name)
+        builder.add_entities(entity_ids["name"])
+        path = _file(folder, f"triples_{side}")
+        for rows in text_rows(path, TSV, "head id, relation id, tail id"):
+            head, relation, tail = _columns(path, rows.table, 3)
+            named = relation if relation_ids is None else _named(path, rows.lines, relation, relation_ids, "relation")
+            builder.add_triples(
+                _named(path, rows.lines, head, entity_ids, "entity"),
+                named,
+                _named(path, rows.lines, tail, entity_ids, "entity"),
+            )
+        kgs.append(builder.build())
+        ids.append(entity_ids)
+    links = {file: link for file in ("ref_ent_ids", "sup_ent_ids") if (link := _existing(folder, file)) is not None}
+    if not links:
+        raise InputError("neither ref_ent_ids nor sup_ent_ids", path=folder, expected="a DBP15K folder with links")
+    roles = {"ref_ent_ids": "held_out", "sup_ent_ids": "seeds"} if len(links) == 2 else dict.fromkeys(links, "groups")
+    return Parts(
+        folder.resolve().name, kgs, {roles[file]: _links(link, kgs, lenient, ids) for file, link in links.items()}
+    )
+
+
+def read_pair(folder: Path, kg_names: Sequence[str]) -> tuple[Sequence[KnowledgeGraph], Groups]:
+    """A pair benchmark of either layout: its two KGs and all its links."""
+    read = read_dbp15k if is_dbp15k(folder) else read_openea
+    parts = read(folder, kg_names=kg_names)
+    return parts.kgs, Groups.empty(kg_names).joined(*parts.groups.values())
+
+
+def is_pair(folder: Path) -> bool:
+    """Whether a folder holds a pair benchmark of either layout."""
+    return is_dbp15k(folder) or _existing(folder, "rel_triples_1") is not None
+
+
+def names_from_path(folder: Path) -> tuple[str, str]:
+    """KG names from a folder's, such as zh_en or EN_FR_15K_V1, or from its parent's; else kg1 and kg2."""
+    for part in (folder.resolve(), *folder.resolve().parents[:3]):
+        words = part.name.split("_")
+        if len(words) >= 2 and all(word.isalpha() for word in words[:2]) and words[0] != words[1]:
+            return words[0], words[1]
+    return "kg1", "kg2"
+
+
+def _links(
+    path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool, ids: Sequence[pl.DataFrame] | None = None
+) -> Groups:
+    """Links between two KGs, an entity (or its id) of each in every line."""
+    blocks = list(text_rows(path, TSV, "an entity of each KG"))
+    if not blocks:
+        return Groups.empty([kg.name for kg in kgs])
+    lines = np.concatenate([block.lines for block in blocks])
+    sides = list(_columns(path, pl.concat([block.table for block in blocks]), 2))
+    if ids is not None:
+        sides = [_named(path, lines, side, table, "entity") for side, table in zip(sides, ids, strict=True)]
+    table = pl.DataFrame({kg.name: side for kg, side in zip(kgs, sides, strict=True)})
+    return groups_from_table(kgs, table, path=path, lines=lines, lenient=lenient)
+
+
+def _id_table(path: Path) -> pl.DataFrame:
+    """An id file: id and name in every line, each id once."""
+    blocks = list(text_rows(path, TSV, "id, name"))
+    if not blocks:
+        raise InputError("the file is empty", path=path, expected="an id and a name in every line")
+    number, name = _columns(path, pl.concat([block.table for block in blocks]), 2)
+    table = pl.DataFrame({"id": number, "name": name})
+    if table["id"].n_unique() != table.height:
+        repeated = table.filter(table["id"].is_duplicated())["id"][0]
+        raise InputError(f"the id {repeated} stands twice", path=path, expected="each id once")
+    return table
+
+
+def _named(path: Path, lines: np.ndarray, ids: pl.Series, table: pl.DataFrame, what: str) -> pl.Series:
+    """The names behind ids; an id without a name is an error."""
+    joined = pl.DataFrame({"id": ids}).join(table, on="id", how="left", maintain_order="left")["name"]
+    unnamed = joined.is_null().arg_true()
+    if len(unnamed):
+        row = int(unnamed[0])
+        raise InputError(
+            f"{what} id {ids[row]} ({len(unnamed):,} such cases)",
+            path=path,
+            line=int(lines[row]),
+            expected=f"ids from the {what} ids file",
+        )
+    return joined
+
+
+def _columns(path: Path, table: pl.DataFrame, width: int) -> Sequence[pl.Series]:
+    if table.width != width:
+        raise InputError(f"{table.width} fields", path=path, line=1, expected=f"{width}, separated by tabs")
+    empty = pl.select(pl.any_horizontal([column.is_null() for column in table])).to_series().arg_true()
+    if len(empty):
+        raise InputError("an empty field", path=path, expected=f"{width} fields, none empty")
+    return table.get_columns()
+
+
+def _existing(folder: Path, name: str) -> Path | None:
+    return next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
+
+
+def _file(folder: Path, name: str) -> Path:
+    path = _existing(folder, name)
+    if path is None:
+        raise InputError("no such file", path=folder / name, hint="Check that the folder is whole")
+    return path

@@ -1,0 +1,102 @@
+"""Triples from tables: head, relation and tail as three columns of a TSV, CSV or Parquet file."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from multiea.data.interning import KnowledgeGraphBuilder
+from multiea.data.readers.tables import CSV, TSV, Rows, parquet_rows, text_rows
+from multiea.errors import InputError, unknown
+
+log = logging.getLogger("multiea")
+HEADERS = (("head", "relation", "tail"), ("subject", "predicate", "object"))
+SHORTEST_TO_JUDGE = 10
+EXPECTED = "head, relation, tail"
+
+
+def add_tsv(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] | None = None) -> None:
+    """Adds the triples of a TSV file."""
+    _add_rows(path, builder, text_rows(path, TSV, EXPECTED), columns)
+
+
+def add_csv(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] | None = None) -> None:
+    """Adds the triples of a CSV file."""
+    _add_rows(path, builder, text_rows(path, CSV, EXPECTED), columns)
+
+
+def add_parquet(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] | None = None) -> None:
+    """Adds the triples of a Parquet file: the named columns, those with the usual names, or the only three."""
+    chosen: list[int] | None = None
+    for rows in parquet_rows(path):
+        chosen = _columns_named(rows.table.columns, columns, path) if chosen is None else chosen
+        _add_chosen(path, builder, rows, _three(chosen, rows.table.columns, path))
+
+
+def _add_rows(
+    path: Path, builder: KnowledgeGraphBuilder, blocks: Iterable[Rows], columns: Sequence[str] | None
+) -> None:
+    chosen: list[int] | None = None
+    for number, rows in enumerate(blocks):
+        if number == 0:
+            first = [field or "" for field in rows.table.row(0)]
+            named = _columns_named(first, columns, path)
+            chosen = _three(named, first, path, line=int(rows.lines[0]))
+            if named is not None:
+                lines = rows.lines[1:]
+                rows = Rows(rows.table.slice(1), lambda lines=lines: lines)  # type: ignore[misc]
+            else:
+                _warn_of_a_header(path, rows.table)
+        assert chosen is not None
+        _add_chosen(path, builder, rows, chosen)
+
+
+def _columns_named(header: Sequence[str], columns: Sequence[str] | None, path: Path) -> list[int] | None:
+    """Where head, relation and tail stand; None where nothing says so: no column asked for, no usual header."""
+    if columns is not None:
+        for name in columns:
+            if name not in header:
+                raise InputError(unknown(name, header, what="column"), path=path, line=1)
+        return [list(header).index(name) for name in columns]
+    names = [name.strip().lower() for name in header]
+    usual = next((usual for usual in HEADERS if set(usual) <= set(names)), None)
+    return None if usual is None else [names.index(name) for name in usual]
+
+
+def _three(named: list[int] | None, header: Sequence[str], path: Path, line: int | None = None) -> list[int]:
+    if named is None and len(header) != 3:
+        raise InputError(
+            f"{len(header)} field{'' if len(header) == 1 else 's'}",
+            path=path,
+            line=line,
+            expected=f"three fields: {EXPECTED}",
+            hint="Of more columns, name the three with columns = [...] in dataset.toml",
+        )
+    return [0, 1, 2] if named is None else named
+
+
+def _add_chosen(path: Path, builder: KnowledgeGraphBuilder, rows: Rows, chosen: Sequence[int]) -> None:
+    head, relation, tail = (rows.table.to_series(index) for index in chosen)
+    empty = np.flatnonzero((head.is_null() | relation.is_null() | tail.is_null()).to_numpy())
+    if len(empty):
+        raise InputError(
+            "an empty field", path=path, line=int(rows.lines[empty[0]]), expected=f"{EXPECTED}, none empty"
+        )
+    builder.add_triples(head, relation, tail)
+
+
+def _warn_of_a_header(path: Path, table: pl.DataFrame) -> None:
+    """A first line whose names never come again is likely a header that should not become a triple."""
+    first, others = table.row(0), table.slice(1)
+    comes_again = others.select(pl.any_horizontal(pl.all().is_in(list(first))).any()).item()
+    if table.height >= SHORTEST_TO_JUDGE and not comes_again:
+        log.warning(
+            "%s: the first line (%s) looks like a header but was read as a triple; if it is one, name its columns "
+            "with columns = [...] in dataset.toml",
+            path,
+            ", ".join(map(str, first)),
+        )

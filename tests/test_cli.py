@@ -1,0 +1,132 @@
+"""The command line: what people and machines read, and how it fails."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from multiea.cli import app
+
+
+def run(*words: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, list(words))
+    return result.exit_code, result.output
+
+
+def write_data_set(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "a.tsv").write_text("x\tr\ty\ny\tr\tz\ny\tr\tz\n", encoding="utf-8")
+    (folder / "b.nt").write_text(
+        '<http://b/x> <http://b/r> <http://b/y> .\n<http://b/x> <http://b/n> "[bold]a name[/bold] :smile:" .\n',
+        encoding="utf-8",
+    )
+    (folder / "c.csv").write_text("from c,r,to c\n", encoding="utf-8")
+    (folder / "seeds.tsv").write_text("a\tb\tc\nx\thttp://b/x\t\n", encoding="utf-8")
+    (folder / "entities.tsv").write_text("kg\tentity\tlabel\na\tlonely\t\n", encoding="utf-8")
+    return folder
+
+
+def test_inspect_answers_in_json(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["inspect", str(write_data_set(tmp_path / "mine")), "--json"])
+    answer = json.loads(result.stdout)
+    kgs = {kg["name"]: kg for kg in answer["kgs"]}
+    assert (kgs["a"]["entities"], kgs["a"]["triples"], kgs["a"]["duplicates"], kgs["a"]["isolated"]) == (4, 2, 1, 1)
+    assert (kgs["b"]["entities"], kgs["b"]["triples"], kgs["b"]["literals"]) == (2, 1, 1)
+    assert kgs["a"]["degree_quantiles"]["1.0"] == 2
+    assert answer["groups_by_size"] == {"2": 1, "3": 0}
+    assert answer["overlap"] == {"a-b": 1, "a-c": 0, "b-c": 0}
+    assert (answer["seeds"], answer["held_out"]) == (1, 0)
+    told = " ".join(answer["warnings"])
+    for words in ("1 duplicate", "no triple", "only 1 known", "no known group reaches c", "no group is complete"):
+        assert words in told
+
+
+def test_inspect_shows_tables_and_warnings(tmp_path: Path) -> None:
+    code, output = run("inspect", str(write_data_set(tmp_path / "mine")))
+    assert code == 0
+    for words in ("mine: 3 KGs, 1 known groups", "entities", "median", "pair of KGs", "1 over 2 KGs", "warning: "):
+        assert words in output
+
+
+def test_inspect_takes_files_with_seeds(tmp_path: Path) -> None:
+    folder = write_data_set(tmp_path / "mine")
+    files = [str(folder / name) for name in ("a.tsv", "b.nt", "c.csv")]
+    code, output = run("inspect", *files, "--seeds", str(folder / "seeds.tsv"), "--json")
+    assert code == 0
+    assert json.loads(output[: output.rindex("}") + 1])["groups"] == 1
+
+
+def test_lenient_drops_strangers_and_says_so(tmp_path: Path) -> None:
+    folder = write_data_set(tmp_path / "mine")
+    (folder / "seeds.tsv").write_text("a\tb\nx\thttp://b/x\ny\tnobody\n", encoding="utf-8")
+    code, output = run("inspect", str(folder))
+    assert code == 2
+    assert "1 entities of groups are not in their KG: 'nobody' (b)" in output
+    assert "--lenient" in output
+    code, output = run("inspect", str(folder), "--lenient")
+    assert code == 0
+    assert output.count("'nobody'") == 1
+
+
+def test_an_error_in_json_is_json(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["inspect", str(tmp_path / "nowhere"), "--json"])
+    assert result.exit_code == 2
+    assert "nowhere" in json.loads(result.stdout)["error"]
+    assert result.stderr.startswith("error: ")
+
+
+def test_the_demo_shows_labels_of_all_sources() -> None:
+    code, output = run("demo")
+    assert code == 0
+    assert "Ten of the known groups" in output
+    code, output = run("demo", "--json")
+    assert json.loads(output)["name"] == "world"
+
+
+def test_synth_writes_a_data_set_that_inspect_reads(tmp_path: Path) -> None:
+    out = tmp_path / "synthetic"
+    code, output = run("synth", "--kgs", "4", "--entities", "300", "--out", str(out), "--json")
+    assert code == 0, output
+    code, output = run("inspect", str(out), "--json")
+    assert [kg["entities"] for kg in json.loads(output)["kgs"]] == [300] * 4
+    code, output = run("synth", "--kgs", "1", "--out", str(tmp_path / "other"))
+    assert code == 2
+    assert "kgs must be" in output
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_unknown_word_lists_the_choices() -> None:
+    code, output = run("build", "dbp-5", "--source", ".", "--out", "x")
+    assert code == 2
+    assert "dbp-4" in output
+
+
+def test_help_and_version_come_without_the_heavy_imports() -> None:
+    script = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom multiea.cli import app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "assert 'multiea 0' in CliRunner().invoke(app, ['--version']).output\n"
+        "assert not {'torch', 'polars', 'numpy', 'scipy', 'pyoxigraph'} & set(sys.modules), 'heavy'\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("tail", [[], ["--json"]])
+def test_a_real_process_exits_with_2_and_no_traceback(tmp_path: Path, tail: list[str]) -> None:
+    command = [sys.executable, "-m", "multiea", "inspect", str(tmp_path), *tail]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 2
+    assert result.stderr.startswith("error: ")
+    assert "Traceback" not in result.stderr
+
+
+def test_long_work_in_a_log_file_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("multiea.console.QUIET_SECONDS", 0.0)
+    folder = write_data_set(tmp_path / "mine")
+    result = CliRunner().invoke(app, ["inspect", str(folder)])
+    assert "reading a.tsv ... 100%" in result.stderr
+    quiet = CliRunner().invoke(app, ["inspect", str(folder), "--no-progress"])
+    assert "reading" not in quiet.stderr
