@@ -40,7 +40,8 @@ class Groups:
         if alone:
             raise InputError(f"{alone:,} groups with fewer than two members", expected="at least two KGs in each group")
         for kg, column in zip(self.kg_names, self.members.T, strict=True):
-            if len(np.unique(present := column[column != ABSENT])) != len(present):
+            present = np.sort(column[column != ABSENT])
+            if (present[1:] == present[:-1]).any():
                 raise InputError(
                     f"an entity of KG '{kg}' is in two groups", expected="each entity in at most one group"
                 )

@@ -20,6 +20,11 @@ LABEL_PROPERTIES = (
 )
 
 
+ROWS = 1 << 18
+BLOCKS_TO_MERGE = 16
+Triples = np.ndarray[tuple[int, int], np.dtype[np.int32]]
+
+
 class _Names:
     """Numbers names as they come, in polars' own dictionary, so that no Python string is kept for any of them."""
 
@@ -31,6 +36,8 @@ class _Names:
         """The codes of these names."""
         coded = names.cast(pl.String).cast(self._dtype)
         self._seen.append(coded.unique())
+        if len(self._seen) >= BLOCKS_TO_MERGE:  # the same names come again and again
+            self._seen = [pl.concat(self._seen).unique()]
         return coded.to_physical()
 
     def ordered(self, salt: str) -> tuple[pl.Series, np.ndarray[tuple[int], np.dtype[np.int32]]]:
@@ -118,18 +125,24 @@ class KnowledgeGraphBuilder:
         return table.with_columns(entity=pl.Series(position[table["entity"].to_numpy()]))
 
 
-def _distinct(
-    triples: np.ndarray[tuple[int, int], np.dtype[np.int32]], entities: int, relations: int
-) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
-    """Each triple once, sorted by head, relation and tail."""
-    if entities * entities * max(relations, 1) < 2**63:  # a triple fits in one integer: sort in place, twice as fast
-        keys = (triples[:, 0].astype(np.int64) * relations + triples[:, 1]) * entities + triples[:, 2]
-        keys.sort()
-        keys = keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
-        rest, tail = np.divmod(keys, entities)
-        head, relation = np.divmod(rest, max(relations, 1))
-        return np.column_stack([head, relation, tail]).astype(np.int32)
-    return np.unique(triples, axis=0)
+def _distinct(triples: Triples, entities: int, relations: int) -> Triples:
+    """Each triple once, sorted by head, relation and tail; the given array is used as room to work in."""
+    if entities * entities * max(relations, 1) >= 2**63:  # a triple does not fit in one integer
+        return np.unique(triples, axis=0)
+    keys = triples[:, 0].astype(np.int64)
+    for column, size in ((1, relations), (2, entities)):
+        keys *= size
+        keys += triples[:, column]
+    keys.sort()
+    count = 0
+    for start in range(0, len(keys), ROWS):  # in slices, so that no second array of the whole is needed
+        before = keys[start - 1] if start else -1
+        some = keys[start : start + ROWS]
+        some = some[np.diff(some, prepend=before) != 0]
+        rows = slice(count, count := count + len(some))
+        some, triples[rows, 2] = np.divmod(some, entities)
+        triples[rows, 0], triples[rows, 1] = np.divmod(some, relations)
+    return triples if count == len(triples) else triples[:count].copy()
 
 
 def _labels(given: pl.DataFrame, literals: pl.DataFrame, entities: int) -> pl.Series | None:

@@ -189,7 +189,8 @@ class _View:
         made_up = round(len(stated) * self._settings.noise / (1 - self._settings.noise))
         bent = self._rng.choice(stated, made_up)  # they get another tail
         bent += self._rng.integers(entities, size=made_up) - bent % entities
-        packed = np.unique(np.concatenate([stated, bent]))
+        packed = np.sort(np.concatenate([stated, bent]))  # several times faster than np.unique, which hashes
+        packed = packed[np.diff(packed, prepend=-1) != 0]
         self._blocks.clear()
         self._rng.shuffle(packed)
         used = np.zeros(relations, dtype=bool)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from multiea.data.files import NEWLINE, QUOTE, Block, line_blocks, opened
 from multiea.errors import InputError
 
-PARQUET_ROWS = 1 << 18
+PARQUET_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,9 @@ class _Records:
 
     def _refuse_stray_quotes(self, path: Path, dialect: Dialect) -> None:
         """A quote may only open or close a whole field, or stand doubled inside one; else fields would run together."""
-        border = np.isin(self._codes, np.frombuffer(f'{dialect.separator}\r\n"'.encode(), dtype=np.uint8))
+        is_border = np.zeros(256, dtype=bool)
+        is_border[list(f'{dialect.separator}\r\n"'.encode())] = True
+        border = is_border[self._codes]
         opening, closing = self._quotes[::2], self._quotes[1::2]
         stray = [
             opening[(opening > 0) & ~border[opening - 1]],

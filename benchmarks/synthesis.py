@@ -1,0 +1,68 @@
+"""How `multiea synth` grows: seconds and peak memory for KGs of several sizes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from measure import growth_exponent, measure, print_table
+from multiea.data.synth import Synthesis, write_synthetic
+
+
+@dataclass(frozen=True)
+class Generated:
+    """One size's line of the table."""
+
+    entities: int
+    triples: int
+    seconds: float
+    triples_per_second: float
+    peak_mb: float
+
+
+def main() -> None:
+    """Generates each size in a fresh process and prints the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kgs", type=int, default=3)
+    parser.add_argument(
+        "--entities", type=int, nargs="+", default=[100_000, 1_000_000], help="of each KG; several sizes"
+    )
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    lines = [generated(Synthesis(kgs=options.kgs, entities=entities)) for entities in sorted(options.entities)]
+    growth = {
+        cost: growth_exponent([line.triples for line in lines], [getattr(line, cost) for line in lines])
+        for cost in ("seconds", "peak_mb")
+        if len(lines) > 1
+    }
+    if options.json:
+        print(json.dumps({"kgs": options.kgs, "sizes": [asdict(line) for line in lines], "growth_exponent": growth}))
+        return
+    rows = [
+        (
+            f"{options.kgs} x {line.entities:,}",
+            f"{line.triples:,}",
+            f"{line.seconds:.1f}",
+            f"{line.triples_per_second:,.0f}",
+            f"{line.peak_mb:.0f}",
+        )
+        for line in lines
+    ]
+    print_table(("entities", "triples", "seconds", "triples/s", "peak MB"), rows)
+    for cost, exponent in growth.items():
+        print(f"{cost} grow as triples ** {exponent:.2f}")
+
+
+def generated(settings: Synthesis) -> Generated:
+    """Measures one size."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = measure(write_synthetic, settings, Path(folder))
+    triples = sum(kg["triples"] for kg in run.result["kgs"].values())
+    return Generated(settings.entities, triples, run.seconds, triples / run.seconds, run.peak_mb)
+
+
+if __name__ == "__main__":
+    main()
