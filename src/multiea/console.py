@@ -105,7 +105,7 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
         log = logging.getLogger("multiea")
         log.addHandler(warnings)
-        log.propagate = False
+        propagated, log.propagate = log.propagate, False
         warnings.messages.clear()
         reporter = Bars() if kwargs.get("show_progress", True) else None
         try:
@@ -123,11 +123,13 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
             _fail("out of memory; use a smaller data set or a larger machine", kwargs)
         finally:
             log.removeHandler(warnings)
+            log.propagate = propagated
 
     return run
 
 
 def _fail(message: str, kwargs: dict[str, Any]) -> None:
+    message = message.encode("utf-8", "backslashreplace").decode("utf-8")  # a path need not be text
     if kwargs.get("as_json"):
         print_json({"error": message})
     err.print(f"error: {message}", style="bold red")

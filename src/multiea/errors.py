@@ -49,6 +49,11 @@ class OutputError(MultiEAError):
     """A result that cannot be written where it was asked for."""
 
 
+def is_text(name: object) -> bool:
+    """Whether a name can stand in a file: a string that is not empty and has no half of a surrogate pair."""
+    return isinstance(name, str) and name != "" and name.encode("utf-8", "ignore").decode("utf-8") == name
+
+
 def resolve(word: str, choices: Mapping[str, Choice], *, what: str) -> Choice:
     """The choice a user's word names, or an error that lists what there is and the nearest to it."""
     if word in choices:

@@ -40,15 +40,18 @@ class _Watched(io.RawIOBase):
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The file's bytes, unpacked where its name ends in .gz; what fails while reading becomes an InputError."""
-    if path.is_dir():
-        raise InputError("this is a folder", path=path, expected="a file")
     try:
+        if path.is_dir():
+            raise InputError("this is a folder", path=path, expected="a file")
         with (
             path.open("rb", buffering=0) as raw,
             progress.stage(f"reading {path.name}", path.stat().st_size) as advance,
         ):
             stream = io.BufferedReader(_Watched(raw, advance), 1 << 20)
-            yield cast(BinaryIO, gzip.GzipFile(fileobj=stream) if path.suffix == ".gz" else stream)
+            packed = path.suffix == ".gz"
+            if not packed and stream.peek(2).startswith(b"\x1f\x8b"):
+                raise InputError("packed data", path=path, hint="It looks gzipped: let its name end in .gz")
+            yield cast(BinaryIO, gzip.GzipFile(fileobj=stream) if packed else stream)
     except FileNotFoundError:
         raise InputError("no such file", path=path, hint="Check the spelling and the folder") from None
     except (EOFError, zlib.error) as error:
@@ -77,13 +80,13 @@ class Block:
 
 def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
     """The file as blocks of whole UTF-8 lines, each ending in a newline; quoted fields may hold newlines."""
-    line, rest = 1, b""
+    line = 1
     with opened(path) as stream:
+        start = stream.read(len(BYTE_ORDER_MARK))
+        rest = b"" if start == BYTE_ORDER_MARK else start
         while True:
             chunk = stream.read(BLOCK_BYTES)
             data = rest + chunk
-            if line == 1 and data.startswith(BYTE_ORDER_MARK):
-                data = data[len(BYTE_ORDER_MARK) :]
             if not chunk and data and not data.endswith(b"\n"):
                 data += b"\n"
             end = _end_of_lines(data, quoted=quoted) if chunk else len(data)
@@ -121,12 +124,10 @@ def _refuse_other_encodings(path: Path, block: Block) -> None:
     try:
         block.data.decode("utf-8")
     except UnicodeDecodeError as error:
-        packed = block.first_line == 1 and block.data.startswith(b"\x1f\x8b")
-        hint = "It looks gzipped: let its name end in .gz" if packed else "Convert it, for instance with iconv -t utf-8"
         raise InputError(
             f"not UTF-8 (byte 0x{block.data[error.start]:02x})",
             path=path,
             line=block.line_at(error.start),
             expected="UTF-8 text",
-            hint=hint,
+            hint="Convert it, for instance with iconv -t utf-8",
         ) from None

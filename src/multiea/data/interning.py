@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -89,12 +90,12 @@ class KnowledgeGraphBuilder:
         if labels is not None:
             self._labels.append(pl.DataFrame({"entity": codes, "label": labels.cast(pl.String)}))
 
-    def build(self) -> KnowledgeGraph:
-        """The KG of all that was added; a KG without any entity is an error."""
+    def build(self, path: Path | None = None) -> KnowledgeGraph:
+        """The KG of all that was added; a KG without any entity is an error, at this path."""
         entities, entity_position = self._entities.ordered(self.name)
         relations, relation_position = self._relations.ordered(self.name)
         if not len(entities):
-            raise InputError(f"KG '{self.name}' is empty", expected="at least one triple")
+            raise InputError(f"KG '{self.name}' is empty", path=path, expected="at least one triple")
         total = sum(block.height for block in self._triples)
         triples = np.empty((total, 3), dtype=np.int32)
         start = 0
@@ -158,7 +159,9 @@ def _labels(given: pl.DataFrame, literals: pl.DataFrame, entities: int) -> pl.Se
         .sort("rank", "foreign", "type", "value")
         .select("entity", label="value")
     )
-    table = pl.concat([given.drop_nulls(), named]).unique("entity", keep="first", maintain_order=True)
+    table = pl.concat([given.drop_nulls().sort("entity", "label"), named]).unique(
+        "entity", keep="first", maintain_order=True
+    )
     if table.is_empty():
         return None
     everyone = pl.DataFrame({"entity": np.arange(entities, dtype=np.int32)})

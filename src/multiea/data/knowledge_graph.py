@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from multiea.errors import InputError
+from multiea.errors import InputError, is_text
 
 Indices = NDArray[np.int32]
 
@@ -59,12 +59,18 @@ class KnowledgeGraph:
             if triples.width != 3:
                 raise InputError(f"KG '{name}': a table of {triples.width} columns", expected="head, relation, tail")
             columns = [triples.to_series(i).cast(pl.String) for i in range(3)]
+            if any(column.is_null().any() or (column == "").any() for column in columns):
+                raise InputError(
+                    f"KG '{name}': an empty field in the table of triples", expected="head, relation, tail"
+                )
         else:
             rows = list(triples)
-            wrong = next((row for row in rows if isinstance(row, str) or len(row) != 3), None)
+            wrong = next(
+                (row for row in rows if isinstance(row, str) or len(row) != 3 or not all(map(is_text, row))), None
+            )
             if wrong is not None:
                 raise InputError(f"KG '{name}': the triple {wrong!r}", expected="three names: head, relation, tail")
-            columns = [pl.Series([str(row[i]) for row in rows], dtype=pl.String) for i in range(3)]
+            columns = [pl.Series([row[i] for row in rows], dtype=pl.String) for i in range(3)]
         builder = KnowledgeGraphBuilder(name)
         builder.add_triples(*columns)
         builder.add_entities(pl.Series([str(entity) for entity in entities], dtype=pl.String))

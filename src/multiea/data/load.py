@@ -29,7 +29,10 @@ def load(
     Known groups that are not split yet (groups.tsv, ent_links, ref_ent_ids alone) are split by train_ratio (0.3 unless
     given) and the rest is held out; a data set that fixes its seeds keeps them unless train_ratio is given.
     """
-    parts = _read(source, seeds=None if seeds is None else Path(seeds), lenient=lenient)
+    try:
+        parts = _read(source, seeds=None if seeds is None else Path(seeds), lenient=lenient)
+    except (OSError, ValueError) as error:  # a path no system takes: too long, with a zero byte
+        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=str(source)) from None
     groups = parts.groups
     if "groups" in groups and "seeds" in groups:
         raise InputError(

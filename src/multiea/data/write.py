@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import polars as pl
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.readers.triples import HEADERS
 from multiea.data.task import Task
 from multiea.errors import OutputError
 
 ROWS = 1 << 18
+NAME_OF_A_FILE = re.compile(r"[^./\\\s][^/\\\t\r\n\0]*")
 RESERVED = ("groups", "seeds", "validation", "held_out", "entities")
 
 
@@ -19,11 +22,12 @@ def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
     """One TSV file a KG, and entities.tsv for what triples do not say: labels, and entities without a triple."""
     extra = []
     for kg in kgs:
-        if kg.name in RESERVED or "/" in kg.name or kg.name.startswith("."):
+        if kg.name in RESERVED or not NAME_OF_A_FILE.fullmatch(kg.name) or kg.name.endswith(".sssom"):
             raise OutputError(f"a KG named '{kg.name}' cannot be a file of a data set; give it another name")
         for names in (kg.entities, kg.relations):
             _refuse_unwritable(kg.name, names)
         with (folder / f"{kg.name}.tsv").open("wb") as file:
+            file.write(_header_where_needed(kg))
             for start in range(0, len(kg.triples), ROWS):
                 rows = KnowledgeGraph(kg.name, kg.entities, kg.relations, kg.triples[start : start + ROWS])
                 rows.named_triples().write_csv(file, separator="\t", include_header=False, quote_style="never")
@@ -49,6 +53,16 @@ def write_task(task: Task, folder: Path, *, split: bool = False) -> None:
     for role, groups in (("seeds", task.seeds), ("validation", task.validation), ("held_out", task.held_out)):
         if len(groups) or role == "seeds":
             write_groups(groups, task.kgs, folder / f"{role}.tsv")
+
+
+def _header_where_needed(kg: KnowledgeGraph) -> bytes:
+    """A first triple that reads like a header, or begins like a byte order mark, needs a header before it."""
+    if not len(kg.triples):
+        return b""
+    head, relation, tail = map(int, kg.triples[0])
+    names = [kg.entities[head], kg.relations[relation], kg.entities[tail]]
+    like_a_header = any(set(usual) <= {name.strip().lower() for name in names} for usual in HEADERS)
+    return ("\t".join(HEADERS[0]) + "\n").encode() if like_a_header or names[0].startswith("\ufeff") else b""
 
 
 def _refuse_unwritable(kg_name: str, names: pl.Series) -> None:

@@ -81,11 +81,7 @@ def read_kg(
         add_rdf(path, builder, rdf_format, scope=f"file{number + 1}." if len(files) > 1 else "")
     if entities is not None:
         builder.add_entities(entities["entity"], entities["label"])
-    try:
-        return builder.build()
-    except InputError as error:
-        error.path = error.path or files[0]
-        raise
+    return builder.build(files[0])
 
 
 def read_groups(

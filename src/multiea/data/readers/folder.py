@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any
 
+import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
+from multiea.data.files import opened
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers import EXTENSIONS, FORMATS, GROUP_FORMATS, read_groups, read_kg, stem_and_format
@@ -43,9 +46,14 @@ class GroupFile(_Strict):
 class KgFiles(_Strict):
     """The files of one KG."""
 
-    file: str | list[str]
+    file: Annotated[list[str], BeforeValidator(lambda file: [file] if isinstance(file, str) else file)]
     format: str | None = None
     columns: tuple[str, str, str] | None = None
+
+
+OneGroupFile = Annotated[
+    GroupFile | None, BeforeValidator(lambda entry: {"file": entry} if isinstance(entry, str) else entry)
+]
 
 
 class DatasetToml(_Strict):
@@ -54,87 +62,102 @@ class DatasetToml(_Strict):
     name: str | None = None
     kgs: dict[str, KgFiles] = {}
     entities: str | None = None
-    groups: str | GroupFile | None = None
-    seeds: str | GroupFile | None = None
-    validation: str | GroupFile | None = None
-    held_out: str | GroupFile | None = None
+    groups: OneGroupFile = None
+    seeds: OneGroupFile = None
+    validation: OneGroupFile = None
+    held_out: OneGroupFile = None
+
+    def group_files(self) -> dict[str, GroupFile]:
+        """The files of groups by role."""
+        return {role: entry for role in ROLES if (entry := getattr(self, role)) is not None}
 
 
 def read_native_folder(folder: Path, *, lenient: bool = False) -> Parts:
     """Every file with a known extension is a KG, except those named groups, seeds, validation, held_out, entities."""
-    kgs: dict[str, KgFiles] = {}
-    groups: dict[str, GroupFile] = {}
-    entities: str | None = None
-    for path in sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")):
-        known = stem_and_format(path)
-        if known is None:
-            continue
-        stem, format_name = known
-        if stem == "entities" and format_name == "tsv":
-            entities = path.name
-        elif stem in ROLES:
-            _refuse_second(stem, groups, folder, path)
-            groups[stem] = GroupFile(file=path.name)
-        else:
-            _refuse_second(stem, kgs, folder, path)
-            kgs[stem] = KgFiles(file=path.name)
-    if len(kgs) < 2:
+    settings = _as_the_folder_shows(folder)
+    if len(settings.kgs) < 2:
         seen = ", ".join(sorted(path.name for path in folder.iterdir())[:10]) or "nothing"
         raise InputError(
-            f"a data set of {len(kgs) or 'no'} KG{'s' * (len(kgs) != 1)} (the folder holds: {seen})",
+            f"a data set of {len(settings.kgs) or 'no'} KG{'s' * (len(settings.kgs) != 1)} (the folder holds: {seen})",
             path=folder,
             expected=f"at least two triples files, one a KG, ending in {', '.join(EXTENSIONS)} (also .gz)",
             hint="Or an OpenEA or DBP15K folder, or a dataset.toml that names the files",
         )
-    settings = DatasetToml(name=folder.resolve().name, kgs=kgs, entities=entities, **groups)
     return _read(folder, settings, lenient=lenient)
 
 
 def read_dataset_toml(path: Path, *, lenient: bool = False) -> Parts:
     """A data set as its dataset.toml describes it; what it does not mention is looked for as in any folder."""
     try:
-        settings = DatasetToml.model_validate(tomllib.loads(path.read_bytes().decode("utf-8")))
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
+        with opened(path) as file:
+            settings = DatasetToml.model_validate(tomllib.loads(file.read().decode("utf-8")))
     except UnicodeDecodeError:
         raise InputError("not UTF-8", path=path, expected="TOML") from None
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"broken TOML: {error}", path=path) from None
     except ValidationError as error:
         raise InputError(_first_complaint(error), path=path) from None
-    if not settings.kgs:
-        parts = read_native_folder(path.parent, lenient=lenient)
-        return Parts(settings.name or parts.name, parts.kgs, parts.groups)
-    name = settings.name or path.parent.resolve().name
-    return _read(path.parent, settings.model_copy(update={"name": name}), lenient=lenient)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"broken TOML: {error}", path=path) from None
+    shown = _as_the_folder_shows(path.parent, except_files={entry.file for entry in settings.group_files().values()})
+    found: dict[str, Any] = {"name": settings.name or shown.name, "kgs": settings.kgs or shown.kgs}
+    found["entities"] = settings.entities or shown.entities
+    if not settings.group_files():
+        found |= shown.group_files()
+    settings = settings.model_copy(update=found)
+    if len(settings.kgs) < 2:
+        raise InputError(f"a data set of {len(settings.kgs)} KG", path=path, expected="at least two [kgs.NAME] tables")
+    for kg_name, kg in settings.kgs.items():
+        if not kg.file:
+            raise InputError(f"KG '{kg_name}' has no file", path=path, expected='file = "..."')
+        if kg.format is not None and kg.format not in FORMATS:
+            raise InputError(f"kgs.{kg_name}: {unknown(kg.format, FORMATS, what='format')}", path=path)
+    for role, entry in settings.group_files().items():
+        if entry.format is not None and entry.format not in GROUP_FORMATS:
+            raise InputError(f"{role}: {unknown(entry.format, GROUP_FORMATS, what='format of groups')}", path=path)
+    return _read(path.parent, settings, lenient=lenient)
+
+
+def _as_the_folder_shows(folder: Path, except_files: Collection[str] = ()) -> DatasetToml:
+    """What the names of the files in a folder say."""
+    kgs: dict[str, KgFiles] = {}
+    groups: dict[str, GroupFile] = {}
+    entities: str | None = None
+    for path in sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")):
+        known = stem_and_format(path)
+        if known is None or path.name in except_files:
+            continue
+        stem, format_name = known
+        if not stem.isprintable():
+            raise InputError(f"a file named {path.name!r}", path=folder, expected="printable names of KGs")
+        if stem == "entities" and format_name == "tsv":
+            entities = path.name
+        elif stem in ROLES:
+            _refuse_second(stem, [groups[stem].file] if stem in groups else [], folder, path)
+            groups[stem] = GroupFile(file=path.name)
+        elif format_name in FORMATS:
+            _refuse_second(stem, kgs[stem].file if stem in kgs else [], folder, path)
+            kgs[stem] = KgFiles(file=[path.name])
+        else:
+            raise InputError(
+                "mappings, not triples",
+                path=path,
+                expected=f"a name that says what they are for: {', '.join(ROLES)}",
+                hint=f"Rename it, for instance to seeds{path.name.removeprefix(stem)}",
+            )
+    return DatasetToml(name=folder.resolve().name, kgs=kgs, entities=entities, **groups)
 
 
 def _read(folder: Path, settings: DatasetToml, *, lenient: bool) -> Parts:
-    if len(settings.kgs) < 2:
-        raise InputError(
-            f"a data set of {len(settings.kgs)} KG", path=folder, expected="at least two [kgs.NAME] tables"
-        )
     entities = _entity_table(folder / settings.entities, list(settings.kgs)) if settings.entities else None
     kgs = []
     for name, kg in settings.kgs.items():
-        if kg.format is not None and kg.format not in FORMATS:
-            raise InputError(unknown(kg.format, FORMATS, what="format"), path=folder / "dataset.toml")
-        files = [folder / file for file in ([kg.file] if isinstance(kg.file, str) else kg.file)]
-        if not files:
-            raise InputError(f"KG '{name}' has no file", path=folder / "dataset.toml", expected='file = "..."')
         own = None if entities is None else entities.filter(pl.col("kg") == name)
+        files = [folder / file for file in kg.file]
         kgs.append(read_kg(name, files, format_name=kg.format, columns=kg.columns, entities=own))
-    groups = {}
-    for role in ROLES:
-        entry: str | GroupFile | None = getattr(settings, role)
-        if entry is not None:
-            entry = GroupFile(file=entry) if isinstance(entry, str) else entry
-            if entry.format is not None and entry.format not in GROUP_FORMATS:
-                raise InputError(
-                    unknown(entry.format, GROUP_FORMATS, what="format of groups"), path=folder / "dataset.toml"
-                )
-            groups[role] = read_groups(folder / entry.file, kgs, format_name=entry.format, lenient=lenient)
-    return Parts(settings.name or folder.name, kgs, groups)
+    groups = {
+        role: read_groups(folder / entry.file, kgs, format_name=entry.format, lenient=lenient)
+        for role, entry in settings.group_files().items()
+    }
+    return Parts(settings.name or folder.resolve().name, kgs, groups)
 
 
 def _entity_table(path: Path, kg_names: Sequence[str]) -> pl.DataFrame:
@@ -142,24 +165,27 @@ def _entity_table(path: Path, kg_names: Sequence[str]) -> pl.DataFrame:
     blocks = list(text_rows(path, TSV, ", ".join(ENTITY_COLUMNS)))
     header = [] if not blocks else [name or "" for name in blocks[0].table.row(0)]
     if tuple(header) != ENTITY_COLUMNS:
-        raise InputError(
-            f"the header {', '.join(header) or 'is missing'}", path=path, line=1, expected=", ".join(ENTITY_COLUMNS)
-        )
+        found = ", ".join(header) or "is missing"
+        raise InputError(f"the header {found}", path=path, line=1, expected=", ".join(ENTITY_COLUMNS))
     table = pl.concat([block.table for block in blocks]).slice(1)
     table.columns = list(ENTITY_COLUMNS)
-    strange = table.filter(~pl.col("kg").is_in(list(kg_names)) | pl.col("kg").is_null() | pl.col("entity").is_null())
-    if not strange.is_empty():
-        kg, entity, _ = strange.row(0)
+    strange = (~table["kg"].is_in(list(kg_names))).fill_null(True) | table["entity"].is_null()
+    if strange.any():
+        row = int(strange.arg_true()[0])
+        kg, entity, _ = table.row(row)
         raise InputError(
-            f"an entity {entity!r} of KG {kg!r}", path=path, expected=f"a KG from: {', '.join(kg_names)}, and an entity"
+            f"an entity {entity!r} of KG {kg!r}",
+            path=path,
+            line=int(np.concatenate([block.lines for block in blocks])[row + 1]),
+            expected=f"a KG from: {', '.join(kg_names)}, and an entity",
         )
     return table
 
 
-def _refuse_second(name: str, seen: Mapping[str, KgFiles | GroupFile], folder: Path, path: Path) -> None:
-    if name in seen:
+def _refuse_second(name: str, seen: Sequence[str], folder: Path, path: Path) -> None:
+    if seen:
         raise InputError(
-            f"two files are named '{name}': {seen[name].file} and {path.name}",
+            f"two files are named '{name}': {seen[0]} and {path.name}",
             path=folder,
             expected="a name of its own for each KG",
             hint="Rename one, remove one, or name several files of one KG in dataset.toml",
@@ -167,12 +193,12 @@ def _refuse_second(name: str, seen: Mapping[str, KgFiles | GroupFile], folder: P
 
 
 def _first_complaint(error: ValidationError) -> str:
-    """What is wrong with dataset.toml, in our words: the key, and what it may be."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part not in ("str", "GroupFile", "list[str]"))
+    """What is wrong with dataset.toml, in our words: the key, and what it may be; a misspelt key first."""
+    complaints = sorted(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
+    first = complaints[0]
+    place = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
-        owner: type[BaseModel] = (
-            DatasetToml if len(first["loc"]) == 1 else KgFiles if first["loc"][0] == "kgs" else GroupFile
-        )
+        top = len(first["loc"]) == 1
+        owner: type[BaseModel] = DatasetToml if top else KgFiles if first["loc"][0] == "kgs" else GroupFile
         return unknown(str(first["loc"][-1]), owner.model_fields, what=f"key at {place}:")
     return f"{place}: {first['msg'].lower()}"

@@ -17,8 +17,8 @@ from multiea.data.group_names import groups_from_links, groups_from_table
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers.rdf import quads
-from multiea.data.readers.tables import Dialect, parquet_rows, text_rows
-from multiea.errors import InputError
+from multiea.data.readers.tables import Dialect, first_line, parquet_columns, parquet_rows, text_rows
+from multiea.errors import InputError, is_text
 
 log = logging.getLogger("multiea")
 
@@ -53,7 +53,7 @@ def read_group_table(dialect: Dialect) -> GroupReader:
 
 def read_group_parquet(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Groups:
     """Groups from a Parquet file with a column a KG."""
-    table = pl.concat([block.table for block in parquet_rows(path)])
+    table = pl.concat([block.table for block in parquet_rows(path, parquet_columns(path))])
     return groups_from_table(kgs, table, path=path, lenient=lenient)
 
 
@@ -84,6 +84,9 @@ def read_sssom(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Grou
         if column not in table.columns:
             raise InputError(f"no column {column}", path=path, expected="subject_id, predicate_id and object_id")
     prefixes = SSSOM_PREFIXES | {str(k): str(v) for k, v in (metadata.get("curie_map") or {}).items()}
+    for prefix, expansion in prefixes.items():
+        if not is_text(prefix + expansion):
+            raise InputError(f"the prefix {prefix!r} of {expansion!r}", path=path, expected="text in the curie_map")
     exact = [_expanded(curie, SSSOM_PREFIXES) for curie in SSSOM_EXACT]
     usable = _expand(table["predicate_id"], prefixes).is_in(exact)
     if "predicate_modifier" in table.columns:
@@ -107,14 +110,14 @@ def read_sssom(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Grou
 
 def _sssom_table(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:
     """The metadata block (YAML behind '#') and the mappings below it."""
-    lines = b"".join(block.data for block in line_blocks(path)).decode("utf-8").splitlines()
+    text = b"".join(block.data for block in line_blocks(path)).decode("utf-8")
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
     commented = [line[1:] for line in lines if line.startswith("#")]
     try:
-        metadata = yaml.safe_load("\n".join(commented)) or {}
-    except yaml.YAMLError as error:
-        raise InputError(
-            f"the metadata behind '#' is no YAML ({str(error).splitlines()[0]})", path=path, expected="SSSOM metadata"
-        ) from None
+        metadata = yaml.load("\n".join(commented), Loader=yaml.BaseLoader) or {}  # every value stays text
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        found = f"the metadata behind '#' is no YAML ({first_line(error)})"
+        raise InputError(found, path=path, expected="SSSOM metadata") from None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("curie_map") or {}, dict):
         raise InputError("the metadata behind '#' has no keys", path=path, expected="SSSOM metadata as YAML")
     numbered = [(i, line.split("\t")) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]

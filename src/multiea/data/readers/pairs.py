@@ -13,7 +13,7 @@ from multiea.data.groups import Groups
 from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers.folder import Parts
-from multiea.data.readers.tables import TSV, text_rows
+from multiea.data.readers.tables import TSV, Rows, text_rows
 from multiea.errors import InputError
 
 SIDES = (1, 2)
@@ -44,13 +44,14 @@ def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient:
     kgs = []
     for side, name in zip(SIDES, kg_names or names_from_path(root), strict=True):
         builder = KnowledgeGraphBuilder(name)
-        for rows in text_rows(_file(root, f"rel_triples_{side}"), TSV, "head, relation, tail"):
-            builder.add_triples(*_columns(root / f"rel_triples_{side}", rows.table, 3))
-        kgs.append(builder.build())
+        path = _file(root, f"rel_triples_{side}")
+        for rows in text_rows(path, TSV, "head, relation, tail"):
+            builder.add_triples(*_columns(path, rows, 3))
+        kgs.append(builder.build(path))
     if root == folder:
-        return Parts(root.name, kgs, {"groups": _links(_file(root, "ent_links"), kgs, lenient)})
-    found = {file: path for file in FOLD_ROLES if (path := _existing(folder, file)) is not None}
-    return Parts(root.name, kgs, {FOLD_ROLES[file]: _links(path, kgs, lenient) for file, path in found.items()})
+        return Parts(root.resolve().name, kgs, {"groups": _links(_file(root, "ent_links"), kgs, lenient)})
+    links = {role: link for file, role in FOLD_ROLES.items() if (link := _existing(folder, file)) is not None}
+    return Parts(root.resolve().name, kgs, {role: _links(link, kgs, lenient) for role, link in links.items()})
 
 
 def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> Parts:
@@ -64,14 +65,14 @@ def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient:
         builder.add_entities(entity_ids["name"])
         path = _file(folder, f"triples_{side}")
         for rows in text_rows(path, TSV, "head id, relation id, tail id"):
-            head, relation, tail = _columns(path, rows.table, 3)
+            head, relation, tail = _columns(path, rows, 3)
             named = relation if relation_ids is None else _named(path, rows.lines, relation, relation_ids, "relation")
             builder.add_triples(
                 _named(path, rows.lines, head, entity_ids, "entity"),
                 named,
                 _named(path, rows.lines, tail, entity_ids, "entity"),
             )
-        kgs.append(builder.build())
+        kgs.append(builder.build(path))
         ids.append(entity_ids)
     links = {file: link for file in ("ref_ent_ids", "sup_ent_ids") if (link := _existing(folder, file)) is not None}
     if not links:
@@ -111,7 +112,7 @@ def _links(
     if not blocks:
         return Groups.empty([kg.name for kg in kgs])
     lines = np.concatenate([block.lines for block in blocks])
-    sides = list(_columns(path, pl.concat([block.table for block in blocks]), 2))
+    sides = [pl.concat(parts) for parts in zip(*(_columns(path, block, 2) for block in blocks), strict=True)]
     if ids is not None:
         sides = [_named(path, lines, side, table, "entity") for side, table in zip(sides, ids, strict=True)]
     table = pl.DataFrame({kg.name: side for kg, side in zip(kgs, sides, strict=True)})
@@ -123,7 +124,7 @@ def _id_table(path: Path) -> pl.DataFrame:
     blocks = list(text_rows(path, TSV, "id, name"))
     if not blocks:
         raise InputError("the file is empty", path=path, expected="an id and a name in every line")
-    number, name = _columns(path, pl.concat([block.table for block in blocks]), 2)
+    number, name = (pl.concat(parts) for parts in zip(*(_columns(path, block, 2) for block in blocks), strict=True))
     table = pl.DataFrame({"id": number, "name": name})
     if table["id"].n_unique() != table.height:
         repeated = table.filter(table["id"].is_duplicated())["id"][0]
@@ -146,13 +147,15 @@ def _named(path: Path, lines: np.ndarray, ids: pl.Series, table: pl.DataFrame, w
     return joined
 
 
-def _columns(path: Path, table: pl.DataFrame, width: int) -> Sequence[pl.Series]:
-    if table.width != width:
-        raise InputError(f"{table.width} fields", path=path, line=1, expected=f"{width}, separated by tabs")
-    empty = pl.select(pl.any_horizontal([column.is_null() for column in table])).to_series().arg_true()
+def _columns(path: Path, rows: Rows, width: int) -> Sequence[pl.Series]:
+    if rows.table.width != width:
+        line = int(rows.lines[0])
+        raise InputError(f"{rows.table.width} fields", path=path, line=line, expected=f"{width}, separated by tabs")
+    empty = rows.table.select(pl.any_horizontal(pl.all().is_null())).to_series().arg_true()
     if len(empty):
-        raise InputError("an empty field", path=path, expected=f"{width} fields, none empty")
-    return table.get_columns()
+        line = int(rows.lines[int(empty[0])])
+        raise InputError("an empty field", path=path, line=line, expected=f"{width} fields, none empty")
+    return rows.table.get_columns()
 
 
 def _existing(folder: Path, name: str) -> Path | None:

@@ -16,7 +16,7 @@ from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.errors import InputError
 
 BATCH = 1 << 17
-ANONYMOUS = re.compile(r"[0-9a-f]{28,32}")  # the random label the parser gives to a node without one
+MADE_UP = re.compile(r"[0-9a-f]{28,32}")  # the random label the parser gives to a node without one
 BASE = "http://example.org/"  # relative IRIs in a file without a base are resolved against this
 
 
@@ -25,7 +25,7 @@ def add_rdf(path: Path, builder: KnowledgeGraphBuilder, rdf_format: RdfFormat, *
 
     Blank nodes become '_:label'; scope tells those of several files of one KG apart.
     """
-    blank = _BlankNames(scope)
+    blank = _BlankNames(scope, all_labelled=rdf_format in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS))
     triples: tuple[list[str], list[str], list[str]] = ([], [], [])
     literals: tuple[list[str], list[str], list[str], list[str]] = ([], [], [], [])
     heads, relations, tails = triples
@@ -54,48 +54,65 @@ def add_rdf(path: Path, builder: KnowledgeGraphBuilder, rdf_format: RdfFormat, *
 def quads(path: Path, rdf_format: RdfFormat) -> Iterator[Quad]:
     """The statements of a file; what is no valid RDF is named by its line."""
     with opened(path) as stream:
-        watched = _Remembering(stream)
+        watched = _Watched(stream, check_xml=rdf_format == RdfFormat.RDF_XML)
         try:
             yield from parse(cast(IO[bytes], watched), format=rdf_format, base_iri=BASE)
-        except SyntaxError as error:
-            line = error.lineno or (_xml_error_line(path) if rdf_format == RdfFormat.RDF_XML else None)
-            raise InputError(
-                f"broken {rdf_format.name}: {error.msg}", path=path, line=line, hint="Correct the line, or leave it out"
-            ) from None
-        except Exception:
-            if watched.failure is not None:  # the stream broke, not the RDF
-                raise watched.failure from None
-            raise
+            watched.finish()
+        except Exception as error:
+            failure = watched.failure or error
+            if not isinstance(failure, SyntaxError | expat.ExpatError | LookupError | ValueError):
+                raise failure from None  # the stream broke, not the RDF
+            said = failure.msg if isinstance(failure, SyntaxError) else str(failure)
+            line = getattr(failure, "lineno", None) or watched.xml_line()
+            hint = "Correct the line, or leave it out"
+            raise InputError(f"broken {rdf_format.name}: {said}", path=path, line=line, hint=hint) from None
 
 
-class _Remembering:
-    """Hands a stream to the parser and keeps what went wrong while reading, which the parser would reword."""
+class _Watched:
+    """Hands a stream to the parser and keeps what went wrong while reading, which the parser would reword.
 
-    def __init__(self, stream: BinaryIO) -> None:
+    RDF/XML is also checked to be XML: the parser takes a file that ends too early for a whole one.
+    """
+
+    def __init__(self, stream: BinaryIO, *, check_xml: bool) -> None:
         self._stream = stream
+        self._checker = expat.ParserCreate() if check_xml else None
         self.failure: Exception | None = None
 
     def read(self, size: int = -1) -> bytes:
+        """The next bytes."""
         try:
-            return self._stream.read(size)
+            data = self._stream.read(size)
+            if self._checker is not None and data:
+                self._checker.Parse(data, False)
         except Exception as failure:
             self.failure = failure
             raise
+        return data
+
+    def finish(self) -> None:
+        """Raises where the XML has not come to its end."""
+        if self._checker is not None:
+            self._checker.Parse(b"", True)
+
+    def xml_line(self) -> int | None:
+        """The line that was read last."""
+        return None if self._checker is None else self._checker.CurrentLineNumber
 
 
 class _BlankNames:
     """Names for blank nodes: their label, or a number by first appearance where the parser made the label up."""
 
-    def __init__(self, scope: str) -> None:
-        self._scope = scope
+    def __init__(self, scope: str, *, all_labelled: bool) -> None:
+        self._scope, self._all_labelled = scope, all_labelled
         self._numbers: dict[str, int] = {}
 
     def name(self, node: Any) -> str:
         if type(node) is not BlankNode:
             return str(node)  # a quoted triple
         label: str = node.value
-        if ANONYMOUS.fullmatch(label):
-            label = f"anonymous{self._numbers.setdefault(label, len(self._numbers) + 1)}"
+        if not self._all_labelled and MADE_UP.fullmatch(label):
+            label = f"[{self._numbers.setdefault(label, len(self._numbers) + 1)}]"  # no label of a file has brackets
         return f"_:{self._scope}{label}"
 
 
@@ -111,14 +128,3 @@ def _flushed(columns: tuple[list[str], ...]) -> Iterator[pl.Series]:
     for column in columns:
         yield pl.Series(column, dtype=pl.String)
         column.clear()
-
-
-def _xml_error_line(path: Path) -> int | None:
-    """The line at which a file stops being XML; None where it is XML but no RDF."""
-    checker = expat.ParserCreate()
-    with opened(path) as stream:
-        try:
-            checker.ParseFile(stream)
-        except expat.ExpatError as error:
-            return error.lineno
-    return None

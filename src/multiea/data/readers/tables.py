@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -61,12 +62,13 @@ def text_rows(path: Path, dialect: Dialect, expected: str) -> Iterator[Rows]:
                 expected=f"{fields} as in the first line, separated by {dialect.name}: {expected}",
             )
         try:
+            # The header of our own keeps polars from taking the first bytes for a byte order mark or packed data.
+            names = [f"column_{index + 1}" for index in range(fields)]
             table = pl.read_csv(
-                records.data_without_blank_lines(),
+                (dialect.separator.join(names) + "\n").encode() + records.data_without_blank_lines(),
                 separator=dialect.separator,
                 quote_char='"' if dialect.quoted else None,
-                has_header=False,
-                schema={f"column_{index + 1}": pl.String for index in range(fields)},
+                schema=dict.fromkeys(names, pl.String),
             )
         except pl.exceptions.PolarsError as error:
             raise InputError(f"cannot be read as a table ({first_line(error)})", path=path) from None
@@ -77,17 +79,30 @@ def text_rows(path: Path, dialect: Dialect, expected: str) -> Iterator[Rows]:
         yield Rows(_nulls_for_empty(table) if dialect.quoted else table, records.lines)
 
 
-def parquet_rows(path: Path) -> Iterator[Rows]:
-    """The file's rows in blocks, as strings; here `lines` counts rows from 1."""
+def parquet_columns(path: Path) -> list[str]:
+    """The names of the file's columns."""
+    with _scanned(path) as table:
+        return table.collect_schema().names()
+
+
+def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Rows]:
+    """The rows of some columns in blocks, as strings; here `lines` counts rows from 1."""
+    with _scanned(path) as lazy:
+        lazy = lazy.select(pl.col(columns).cast(pl.String))
+        rows = int(lazy.select(pl.len()).collect().item())
+        for start in range(0, max(rows, 1), PARQUET_ROWS):
+            table = _nulls_for_empty(lazy.slice(start, PARQUET_ROWS).collect())
+            yield Rows(table, partial(np.arange, start + 1, start + 1 + table.height))
+
+
+@contextmanager
+def _scanned(path: Path) -> Iterator[pl.LazyFrame]:
+    """The file as a lazy table; what polars cannot read is named."""
     with opened(path) as stream:
         source: Path | BytesIO = BytesIO(stream.read()) if path.suffix == ".gz" else path
         try:
-            lazy = pl.scan_parquet(source)
-            rows = int(lazy.select(pl.len()).collect().item())
-            for start in range(0, max(rows, 1), PARQUET_ROWS):
-                table = _nulls_for_empty(lazy.slice(start, PARQUET_ROWS).select(pl.all().cast(pl.String)).collect())
-                yield Rows(table, partial(np.arange, start + 1, start + 1 + table.height))
-        except pl.exceptions.PolarsError as error:
+            yield pl.scan_parquet(source, glob=False)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
             raise InputError(f"not a Parquet table that can be read ({first_line(error)})", path=path) from None
 
 
@@ -95,7 +110,7 @@ def _nulls_for_empty(table: pl.DataFrame) -> pl.DataFrame:
     return table.with_columns(pl.all().replace({"": None}))
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """The gist of another library's message."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.interning import KnowledgeGraphBuilder
-from multiea.data.readers.tables import CSV, TSV, Rows, parquet_rows, text_rows
+from multiea.data.readers.tables import CSV, TSV, Rows, parquet_columns, parquet_rows, text_rows
 from multiea.errors import InputError, unknown
 
 log = logging.getLogger("multiea")
@@ -31,10 +31,10 @@ def add_csv(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] |
 
 def add_parquet(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] | None = None) -> None:
     """Adds the triples of a Parquet file: the named columns, those with the usual names, or the only three."""
-    chosen: list[int] | None = None
-    for rows in parquet_rows(path):
-        chosen = _columns_named(rows.table.columns, columns, path) if chosen is None else chosen
-        _add_chosen(path, builder, rows, _three(chosen, rows.table.columns, path))
+    names = parquet_columns(path)
+    chosen = [names[index] for index in _three(_columns_named(names, columns, path), names, path)]
+    for rows in parquet_rows(path, chosen):
+        _add_chosen(path, builder, rows, (0, 1, 2))
 
 
 def _add_rows(
