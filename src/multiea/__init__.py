@@ -1,40 +1,51 @@
 """multiea aligns any number of knowledge graphs in a single pass.
 
 import multiea
-task = multiea.load("world")       # or a folder of your own, or multiea.Task(kgs, seeds)
-task.kgs[0]                        # KnowledgeGraph('countryinfo': ... entities, ... relations, ... triples)
-task.seeds, task.held_out          # Groups to learn from, Groups to score with
-multiea.inspect(task).warnings     # what is wrong with the data
-task.split(train_ratio=0.1)        # the same KGs with fewer seeds
+task = multiea.load("world")                 # or a folder of your own, or multiea.Task(kgs, seeds)
+alignment = multiea.align(task)              # learns from task.seeds alone
+alignment.groups                             # a polars table: group_id, kg, entity, confidence, status
+alignment.evaluate(task.held_out)            # {"m_hits": {"test": {"1": ..}}, "pairs": {"precision": ..}, ..}
+alignment.save("run/")                       # multiea.open("run/") brings it back
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from multiea.alignment import Alignment
     from multiea.data.groups import Groups
     from multiea.data.inspection import inspect
     from multiea.data.knowledge_graph import KnowledgeGraph
     from multiea.data.load import load
     from multiea.data.task import Task
+    from multiea.engines.training import Training
     from multiea.errors import InputError, MultiEAError, OutputError, SettingError
+    from multiea.outputs.run_folder import open_run as open  # noqa: A004
+    from multiea.pipeline import align
+    from multiea.similarity.enhancement import Enhancement
 
 # Loaded on first use: importing multiea must not cost the import of numpy, polars or torch.
 _HOMES = {
-    "Groups": "multiea.data.groups",
-    "InputError": "multiea.errors",
-    "KnowledgeGraph": "multiea.data.knowledge_graph",
-    "MultiEAError": "multiea.errors",
-    "OutputError": "multiea.errors",
-    "SettingError": "multiea.errors",
-    "Task": "multiea.data.task",
-    "inspect": "multiea.data.inspection",
-    "load": "multiea.data.load",
+    "Alignment": "multiea.alignment:Alignment",
+    "Enhancement": "multiea.similarity.enhancement:Enhancement",
+    "Groups": "multiea.data.groups:Groups",
+    "InputError": "multiea.errors:InputError",
+    "KnowledgeGraph": "multiea.data.knowledge_graph:KnowledgeGraph",
+    "MultiEAError": "multiea.errors:MultiEAError",
+    "OutputError": "multiea.errors:OutputError",
+    "SettingError": "multiea.errors:SettingError",
+    "Task": "multiea.data.task:Task",
+    "Training": "multiea.engines.training:Training",
+    "align": "multiea.pipeline:align",
+    "inspect": "multiea.data.inspection:inspect",
+    "load": "multiea.data.load:load",
+    "open": "multiea.outputs.run_folder:open_run",
 }
 __all__ = [
+    "Alignment",
+    "Enhancement",
     "Groups",
     "InputError",
     "KnowledgeGraph",
@@ -42,16 +53,22 @@ __all__ = [
     "OutputError",
     "SettingError",
     "Task",
+    "Training",
+    "align",
     "inspect",
     "load",
+    "open",
 ]
-__version__ = _version("multiea")
+__version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'multiea' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    module, attribute = _HOMES[name].split(":")
+    value = getattr(import_module(module), attribute)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -1,0 +1,1 @@
+"""What turns a task into embeddings: trained encoders and propagation."""

@@ -1,0 +1,31 @@
+"""Negative examples: false groups that keep one member of a true one and replace all others (eq. 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from multiea.data.groups import ABSENT
+
+
+def draw_negatives(groups: Tensor, entity_offsets: Sequence[int], rounds: int, generator: torch.Generator) -> Tensor:
+    """For each group and each of its members kept, `rounds` groups whose other members are drawn from their KGs.
+
+    groups: (G, M) joint ids, -1 where absent. Returns (G, rounds, M, M): the third axis says which member is kept. A
+    drawn member is never the true one; absent members stay absent, and so does all of a negative whose kept member is.
+    """
+    count, kgs = groups.shape
+    offsets = torch.tensor(entity_offsets, device=groups.device)
+    starts, sizes = offsets[:-1], offsets.diff()  # (M,)
+    shape = (count, rounds, kgs, kgs)
+    uniform = torch.rand(shape, generator=generator, device=groups.device, dtype=torch.float64)
+    drawn = (uniform * (sizes - 1).clamp(min=1)).long() + starts  # one fewer than there are: room for the step below
+    true = groups[:, None, None, :].expand(shape)
+    drawn = drawn + (drawn >= true)  # steps over the true member
+    alone = sizes == 1  # a KG of one entity has no false member
+    drawn = torch.where((true == ABSENT) | alone, ABSENT, drawn)
+    kept = torch.eye(kgs, dtype=torch.bool, device=groups.device)
+    negatives = torch.where(kept, true, drawn)
+    return torch.where((groups == ABSENT)[:, None, :, None], ABSENT, negatives)

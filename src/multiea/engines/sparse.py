@@ -1,0 +1,144 @@
+"""Sparse products with gradients: a fixed pattern of entries, whose values change from step to step.
+
+Each of the two operators is the other's gradient, so that training never builds a tensor of edges x dimensions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+from torch import Tensor
+
+with warnings.catch_warnings():  # torch says once that its CSR tensors are in beta
+    warnings.simplefilter("ignore")
+    torch.sparse_csr_tensor(torch.tensor([0, 0]), torch.tensor([], dtype=torch.int64), torch.tensor([]), (1, 1))
+
+
+class Pattern:
+    """Which entries of a sparse (rows, columns) matrix are there, made from edges that may share an entry.
+
+    entry: (edges,) the entry each edge belongs to, entries counted row by row.
+    """
+
+    def __init__(self, row: Tensor, column: Tensor, shape: tuple[int, int]) -> None:
+        keys, self.entry = torch.unique(row * shape[1] + column, return_inverse=True)
+        rows, columns = keys // shape[1], keys % shape[1]
+        self.shape = shape
+        self._forward = _compressed(rows, columns, shape[0])
+        self._order = torch.argsort(columns, stable=True)
+        self._backward = _compressed(columns[self._order], rows[self._order], shape[1])
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are."""
+        return len(self._order)
+
+    def sum_edges(self, values: Tensor) -> Tensor:
+        """Values of edges, (edges,), added up entry by entry, (entries,)."""
+        return values.new_zeros(self.entries).index_add(0, self.entry, values)
+
+    def matrix(self, values: Tensor) -> Tensor:
+        """The sparse matrix with these values."""
+        return _csr(*self._forward, values, self.shape)
+
+    def transposed(self, values: Tensor) -> Tensor:
+        """The same matrix, turned."""
+        return _csr(*self._backward, values[self._order], (self.shape[1], self.shape[0]))
+
+
+def multiply(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+    """A sparse matrix times a dense one: (rows, columns) x (columns, d) -> (rows, d)."""
+    result: Tensor = _Multiply.apply(pattern, values, dense)  # type: ignore[no-untyped-call]
+    return result
+
+
+def dot_products(pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
+    """For each entry (r, c) the product of left's row r and right's row c: (rows, d), (columns, d) -> (entries,)."""
+    result: Tensor = _DotProducts.apply(pattern, left, right)  # type: ignore[no-untyped-call]
+    return result
+
+
+def gather_rows(dense: Tensor, index: Tensor) -> Tensor:
+    """Rows of a dense matrix: (rows, d), (...) -> (..., d); the gradient adds up by a sparse product."""
+    result: Tensor = _GatherRows.apply(dense, index)  # type: ignore[no-untyped-call]
+    return result
+
+
+def softmax_over_rows(row: Tensor, logits: Tensor, rows: int) -> Tensor:
+    """Softmax of the edges of each row, (edges,)."""
+    largest = logits.new_full((rows,), -torch.inf).scatter_reduce(0, row, logits.detach(), "amax")
+    exponential = torch.exp(logits - largest[row])
+    total = exponential.new_zeros(rows).index_add(0, row, exponential)
+    return exponential / total[row]
+
+
+class _Multiply(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(values, dense)
+        return pattern.matrix(values) @ dense
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        values, dense = ctx.saved_tensors
+        gradient = gradients[0].contiguous()
+        wanted = ctx.needs_input_grad
+        return (
+            None,
+            _sampled(ctx.pattern, gradient, dense) if wanted[1] else None,
+            ctx.pattern.transposed(values) @ gradient if wanted[2] else None,
+        )
+
+
+class _DotProducts(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
+        ctx.pattern = pattern
+        ctx.save_for_backward(left, right)
+        return _sampled(pattern, left, right)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
+        left, right = ctx.saved_tensors
+        gradient, wanted = gradients[0].contiguous(), ctx.needs_input_grad
+        return (
+            None,
+            ctx.pattern.matrix(gradient) @ right if wanted[1] else None,
+            ctx.pattern.transposed(gradient) @ left if wanted[2] else None,
+        )
+
+
+class _GatherRows(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, dense: Tensor, index: Tensor) -> Tensor:
+        ctx.save_for_backward(index)
+        ctx.rows = len(dense)
+        return dense[index]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        index = ctx.saved_tensors[0].flatten()
+        gradient = gradients[0].reshape(len(index), -1)
+        row, order = torch.sort(index, stable=True)
+        starts, _ = _compressed(row, row, ctx.rows)
+        ones = gradient.new_ones(len(index))
+        return _csr(starts, order, ones, (ctx.rows, len(index))) @ gradient, None
+
+
+def _sampled(pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
+    zeros = pattern.matrix(left.new_zeros(pattern.entries))
+    products: Tensor = torch.sparse.sampled_addmm(zeros, left, right.t(), beta=0.0).values()
+    return products
+
+
+def _compressed(rows: Tensor, columns: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    starts = torch.zeros(count + 1, dtype=torch.int64, device=rows.device)
+    starts[1:] = torch.bincount(rows, minlength=count).cumsum(0)
+    return starts, columns
+
+
+def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    return torch.sparse_csr_tensor(starts, columns, values, shape, check_invariants=False)

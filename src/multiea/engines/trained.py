@@ -1,0 +1,91 @@
+"""Embeddings from a trained encoder: validation groups carved from the seeds, early stopping, training again on all."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+
+from multiea.data.groups import Groups
+from multiea.data.task import Task
+from multiea.engines.encoders.multiea import MultiEAEncoder
+from multiea.engines.training import History, Score, Training, fit
+from multiea.errors import InputError, unknown
+from multiea.graph import JointGraph, canonical, joint_graph
+
+log = logging.getLogger("multiea")
+
+FEWEST_TO_VALIDATE = 10
+
+MakeEncoder = Callable[[JointGraph, int, int, torch.Generator], nn.Module]
+Validate = Callable[[Tensor, Task], Score]  # embeddings, and a task whose held-out groups are those to validate on
+
+ENCODERS: dict[str, MakeEncoder] = {"multiea": MultiEAEncoder}
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Embeddings of all entities in the joint id space, (N, d), and how they came about."""
+
+    embeddings: Tensor
+    history: History
+
+
+def learn(
+    task: Task, encoder: str, settings: Training, *, validate: Validate, device: torch.device, random_state: int
+) -> Learned:
+    """Trains on the task's seeds alone; its held-out groups are not looked at.
+
+    Where there are seeds enough, some (or the task's own validation groups) tell after how many epochs to stop; then
+    the encoder is trained anew on all seeds for as long. The order of entities, KGs and groups changes nothing.
+    """
+    task, places = canonical(Task(task.kgs, task.seeds, validation=task.validation))
+    graph = joint_graph(task, device)
+    anchor = _anchor(task, settings)
+
+    def run(groups: Groups, epochs: int, score: Callable[[Tensor], Score] | None) -> tuple[Tensor, History]:
+        start = torch.Generator().manual_seed(random_state)
+        model = ENCODERS[encoder](graph, settings.dimensions, settings.layers, start)
+        draws = torch.Generator(device=graph.entity.device).manual_seed(random_state)
+        ids = graph.joint_ids(groups)
+        return fit(
+            model, ids, graph.entity_offsets, settings, anchor=anchor, epochs=epochs, generator=draws, validate=score
+        )
+
+    def learned(embeddings: Tensor, history: History) -> Learned:
+        return Learned(embeddings[places.to(embeddings.device)], history)
+
+    seeds, validation = _training_and_validation(task, settings, random_state)
+    if not len(validation):
+        return learned(*run(seeds, settings.epochs, None))
+    embeddings, history = run(
+        seeds, settings.epochs, lambda current: validate(current, Task(task.kgs, seeds, validation))
+    )
+    if len(seeds) == len(task.seeds) or history.interrupted:
+        return learned(embeddings, history)
+    embeddings, again = run(task.seeds, history.best_epoch, None)
+    total = history.seconds + again.seconds
+    return learned(embeddings, replace(history, seconds=total, interrupted=again.interrupted))
+
+
+def _training_and_validation(task: Task, settings: Training, random_state: int) -> tuple[Groups, Groups]:
+    if len(task.validation):
+        return task.seeds, task.validation
+    if round(settings.validation_ratio * len(task.seeds)) < FEWEST_TO_VALIDATE:
+        if settings.validation_ratio:
+            log.warning("too few seeds to set some aside for validation: training takes %s epochs", settings.epochs)
+        return task.seeds, Groups.empty(task.kg_names)
+    carved = Task(task.kgs, task.seeds).split(1 - settings.validation_ratio, random_state=random_state)
+    return carved.seeds, carved.held_out
+
+
+def _anchor(task: Task, settings: Training) -> int:
+    """The anchor KG's position: the one asked for, else the one with most triples."""
+    if settings.anchor is None:
+        return max(range(len(task.kgs)), key=lambda kg: (len(task.kgs[kg].triples), task.kgs[kg].name))
+    if settings.anchor not in task.kg_names:
+        raise InputError(unknown(settings.anchor, task.kg_names, what="anchor KG"))
+    return task.kg_names.index(settings.anchor)

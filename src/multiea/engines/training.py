@@ -1,0 +1,144 @@
+"""Training an encoder on groups: margin loss against random negatives, early stopping by a score handed in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+from multiea import progress
+from multiea.data.groups import ABSENT
+from multiea.engines.negatives import draw_negatives
+from multiea.engines.sparse import gather_rows
+from multiea.engines.strategies import STRATEGIES, Strategy
+from multiea.errors import SettingError, resolve
+
+Score = tuple[float, ...]  # compared from left to right, the higher the better
+CHUNK_NUMBERS = 1 << 25  # of the negatives' embeddings at a time
+
+
+@dataclass(frozen=True)
+class Training:
+    """The paper's settings. A run ends after `epochs`, or when `patience` looks at validation brought no gain."""
+
+    strategy: str = "mean"
+    anchor: str | None = None
+    dimensions: int = 256
+    layers: int = 2
+    learning_rate: float = 0.01
+    margin: float = 1.0
+    negatives: int = 10
+    refresh_every: int = 1
+    epochs: int = 100
+    look_every: int = 5
+    patience: int = 10
+    validation_ratio: float = 0.1
+
+    def __post_init__(self) -> None:
+        resolve(self.strategy, STRATEGIES, what="strategy")
+        for name in ("dimensions", "layers", "negatives", "refresh_every", "epochs", "look_every", "patience"):
+            if getattr(self, name) < 1:
+                raise SettingError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if not self.learning_rate > 0:
+            raise SettingError(f"learning_rate must be above 0, got {self.learning_rate}")
+        if not self.margin >= 0:
+            raise SettingError(f"margin must be at least 0, got {self.margin}")
+        if not 0 <= self.validation_ratio < 1:
+            raise SettingError(f"validation_ratio must be at least 0 and below 1, got {self.validation_ratio}")
+
+
+@dataclass
+class History:
+    """What happened in training: losses by epoch, validation scores by epoch, and which epoch was best."""
+
+    losses: list[float] = field(default_factory=list)
+    validation: dict[int, Score] = field(default_factory=dict)
+    best_epoch: int = 0
+    parameters: int = 0
+    seconds: float = 0.0
+    interrupted: bool = False
+
+
+def fit(
+    encoder: nn.Module,
+    groups: Tensor,
+    entity_offsets: tuple[int, ...],
+    settings: Training,
+    *,
+    anchor: int,
+    epochs: int,
+    generator: torch.Generator,
+    validate: Callable[[Tensor], Score] | None = None,
+) -> tuple[Tensor, History]:
+    """Trains an encoder on groups, (G, M) joint ids with -1 where absent; returns its embeddings and what happened.
+
+    With a validation score the embeddings are those of the best look, without one those of the last epoch. Ctrl-C ends
+    training with the best so far.
+    """
+    history = History(parameters=sum(parameter.numel() for parameter in encoder.parameters()))
+    optimizer = torch.optim.Adam(encoder.parameters(), lr=settings.learning_rate)
+    strategy = STRATEGIES[settings.strategy]
+    best: Tensor | None = None
+    best_score: Score = ()
+    waited, start = 0, time.perf_counter()
+    with progress.stage("training", epochs) as advance:
+        try:
+            for epoch in range(1, epochs + 1):
+                if (epoch - 1) % settings.refresh_every == 0:
+                    negatives = draw_negatives(groups, entity_offsets, settings.negatives, generator)
+                embeddings = encoder()  # (N, d)
+                loss, gradient = margin_loss(embeddings, groups, negatives, strategy, anchor, settings.margin)
+                optimizer.zero_grad()
+                embeddings.backward(gradient)
+                optimizer.step()
+                history.losses.append(loss)
+                advance(1)
+                if validate is None or (epoch % settings.look_every and epoch != epochs):
+                    continue
+                with torch.no_grad():
+                    current = encoder()
+                score = history.validation[epoch] = validate(current)
+                if score > best_score:
+                    best, best_score, waited, history.best_epoch = current, score, 0, epoch
+                elif (waited := waited + 1) >= settings.patience:
+                    break
+        except KeyboardInterrupt:
+            history.interrupted = True
+    if best is None:
+        history.best_epoch = len(history.losses)
+        with torch.no_grad():
+            best = encoder()
+    history.seconds = time.perf_counter() - start
+    return best, history
+
+
+def margin_loss(
+    embeddings: Tensor, groups: Tensor, negatives: Tensor, strategy: Strategy, anchor: int, margin: float
+) -> tuple[float, Tensor]:
+    """The loss of eq. 10 and its gradient with respect to the embeddings, (N, d).
+
+    L = sum over groups l and their negatives l' of max(d(l) - d(l') + margin, 0). In chunks of groups: the negatives'
+    embeddings of all groups at once would be by far the largest tensor of all.
+    """
+    leaf = embeddings.detach().requires_grad_()
+    total = 0.0
+    of_one_group = max(1, negatives[0].numel() * embeddings.shape[1]) if len(groups) else 1
+    size = max(1, CHUNK_NUMBERS // of_one_group)
+    for start in range(0, len(groups), size):
+        some, false = groups[start : start + size], negatives[start : start + size]
+        positive = _distances(leaf, some, strategy, anchor)  # (G,)
+        negative = _distances(leaf, false, strategy, anchor)  # (G, rounds, M)
+        counts = (some != ABSENT)[:, None, :]  # a negative without its kept member is none
+        loss = (relu(positive[:, None, None] - negative + margin) * counts).sum()
+        loss.backward()  # type: ignore[no-untyped-call]
+        total += float(loss.detach())
+    gradient = leaf.grad if leaf.grad is not None else torch.zeros_like(leaf)
+    return total, gradient
+
+
+def _distances(embeddings: Tensor, ids: Tensor, strategy: Strategy, anchor: int) -> Tensor:
+    return strategy(gather_rows(embeddings, ids.clamp(min=0)), ids != ABSENT, anchor)

@@ -1,0 +1,1 @@
+"""How good an alignment is: tie-aware ranks, Hits@K, M-Hits@K, MRR; pure functions on arrays."""

@@ -1,0 +1,74 @@
+"""Scores of an alignment by rank: how high each held-out counterpart stands among a pool of candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from multiea.data.groups import ABSENT, Groups
+from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, tie_aware_ranks
+from multiea.similarity.matrices import Matrix
+
+KS = (1, 10, 20)
+POOLS = ("test", "all")
+QUERIES = 1024
+
+
+def pool_of_candidates(pool: str, sizes: Sequence[int], seeds: Groups, held_out: Groups) -> list[np.ndarray]:
+    """For each KG the entities a counterpart is ranked among: held-out members (`test`), or all but seeds (`all`)."""
+    pools = []
+    for size, seed_members, members in zip(sizes, seeds.members.T, held_out.members.T, strict=True):
+        inside = np.full(size, pool == "all")
+        inside[members[members != ABSENT]] = True
+        inside[seed_members[seed_members != ABSENT]] = False
+        pools.append(np.flatnonzero(inside))
+    return pools
+
+
+def ranks_of_groups(
+    scores: Mapping[tuple[int, int], Matrix], pools: Sequence[np.ndarray], groups: Groups
+) -> dict[tuple[int, int], Tensor]:
+    """For each ordered pair of KGs and each group the rank of its member in the second, asked from the first.
+
+    (groups,) each, not a number where the group lacks one of the two.
+    """
+    places = [_places(pool, members) for pool, members in zip(pools, groups.members.T, strict=True)]
+    ranks = {}
+    for (a, b), matrix in scores.items():
+        ranks[a, b] = torch.full((len(groups),), torch.nan, dtype=torch.float64)
+        known = torch.from_numpy(np.flatnonzero((places[a] != ABSENT) & (places[b] != ABSENT)))
+        for start in range(0, len(known), QUERIES):
+            some = known[start : start + QUERIES]
+            block = matrix.rows(torch.from_numpy(places[a])[some])
+            true = torch.from_numpy(places[b])[some].to(block.device)
+            ranks[a, b][some] = tie_aware_ranks(block, true).double().cpu()
+    return ranks
+
+
+def scores_by_rank(ranks: Mapping[tuple[int, int], Tensor], kg_names: Sequence[str]) -> dict[str, object]:
+    """M-Hits@K over the complete groups, Hits@K, MRR and mean rank of each pair of KGs, both directions averaged."""
+    kgs = len(kg_names)
+    complete = ~torch.stack(list(ranks.values())).isnan().any(0)
+    of_complete = {pair: values[complete] for pair, values in ranks.items()}
+    result: dict[str, object] = {"m_hits": {str(k): v for k, v in m_hits(of_complete, kgs, KS).items()}}
+    by_pair: dict[str, dict[str, object]] = {"hits": {}, "mrr": {}, "mean_rank": {}}
+    for a, b in combinations(range(kgs), 2):
+        both = [values[~values.isnan()] for values in (ranks[a, b], ranks[b, a])]
+        name = f"{kg_names[a]}-{kg_names[b]}"
+        by_pair["hits"][name] = {str(k): sum(hits(side, k) for side in both) / 2 for k in KS}
+        by_pair["mrr"][name] = sum(map(mean_reciprocal_rank, both)) / 2
+        by_pair["mean_rank"][name] = sum(map(mean_rank, both)) / 2
+    return result | by_pair
+
+
+def _places(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
+    """Where members stand in their KG's pool; -1 where they are not in it."""
+    if not len(pool):
+        return np.full(len(members), ABSENT)
+    place = np.searchsorted(pool, members)
+    inside = (members != ABSENT) & (pool[np.minimum(place, len(pool) - 1)] == members)
+    return np.where(inside, place, ABSENT).astype(np.int64)

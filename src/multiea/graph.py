@@ -1,0 +1,108 @@
+"""All KGs of a task in one id space, as tensors: who is next to whom, by which relation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from multiea.data.groups import ABSENT, Groups
+from multiea.data.knowledge_graph import no_literals
+from multiea.data.task import Task
+
+
+@dataclass(frozen=True)
+class JointGraph:
+    """The neighbourhoods of all entities; KGs have no edge between them.
+
+    entity_offsets, relation_offsets: (M + 1,) where each KG's entities and relations begin. The last relation is the
+    self-relation, shared by all KGs. entity, relation, neighbour: (edges,) the tuples <r_k, e_j> in N_i, each once,
+    sorted by entity; both directions of a triple, and each entity as its own neighbour (eqs. 1-3).
+    """
+
+    entity_offsets: tuple[int, ...]
+    relation_offsets: tuple[int, ...]
+    entity: Tensor
+    relation: Tensor
+    neighbour: Tensor
+
+    @property
+    def entities(self) -> int:
+        """How many entities all KGs have together."""
+        return self.entity_offsets[-1]
+
+    @property
+    def relations(self) -> int:
+        """How many relations all KGs have together, the self-relation included."""
+        return self.relation_offsets[-1] + 1
+
+    @property
+    def kg_slices(self) -> list[slice]:
+        """Where each KG's entities stand."""
+        return [slice(start, stop) for start, stop in pairwise(self.entity_offsets)]
+
+    def joint_ids(self, groups: Groups) -> Tensor:
+        """A group's members in the one id space, (groups, M), -1 where a KG has none."""
+        offsets = np.asarray(self.entity_offsets[:-1])
+        ids = np.where(groups.members == ABSENT, ABSENT, groups.members + offsets)
+        return torch.from_numpy(ids.astype(np.int64)).to(self.entity.device)
+
+
+def joint_graph(task: Task, device: torch.device | str = "cpu", *, self_relation: bool = True) -> JointGraph:
+    """The task's KGs as one graph of neighbourhoods."""
+    entity_offsets = np.cumsum([0, *(len(kg.entities) for kg in task.kgs)])
+    relation_offsets = np.cumsum([0, *(len(kg.relations) for kg in task.kgs)])
+    heads, relations, tails = (
+        np.concatenate(columns)
+        for columns in zip(
+            *(
+                (kg.triples[:, 0] + entities, kg.triples[:, 1] + rels, kg.triples[:, 2] + entities)
+                for kg, entities, rels in zip(task.kgs, entity_offsets, relation_offsets, strict=False)
+            ),
+            strict=True,
+        )
+    )
+    entity, relation, neighbour = np.r_[heads, tails], np.r_[relations, relations], np.r_[tails, heads]
+    if self_relation:
+        everyone = np.arange(entity_offsets[-1])
+        entity, neighbour = np.r_[entity, everyone], np.r_[neighbour, everyone]
+        relation = np.r_[relation, np.full(len(everyone), relation_offsets[-1])]
+    edges = torch.from_numpy(np.stack([entity, relation, neighbour]).astype(np.int64))
+    entity, relation, neighbour = torch.unique(edges, dim=1).to(device)
+    return JointGraph(tuple(entity_offsets.tolist()), tuple(relation_offsets.tolist()), entity, relation, neighbour)
+
+
+def canonical(task: Task) -> tuple[Task, Tensor]:
+    """The task in an order of its own, and for each entity of the given order its joint id in that one.
+
+    Entities and relations by name, KGs by name, groups by their members: what is random in training then falls on the
+    same entities however the task was ordered.
+    """
+    by_name = sorted(range(len(task.kgs)), key=lambda kg: task.kgs[kg].name)
+    places = []  # of each KG: for each entity its place among the sorted names
+    kgs = []
+    for kg in task.kgs:
+        order, relation_order = kg.entities.arg_sort().to_numpy(), kg.relations.arg_sort().to_numpy()
+        place, relation_place = np.argsort(order).astype(np.int32), np.argsort(relation_order).astype(np.int32)
+        head, relation, tail = kg.triples.T
+        triples = np.column_stack([place[head], relation_place[relation], place[tail]])
+        kgs.append(replace(kg, entities=kg.entities.gather(order), relations=kg.relations.gather(relation_order),
+                           triples=triples, labels=None, literals=no_literals()))  # fmt: skip
+        places.append(place)
+    names = tuple(kgs[kg].name for kg in by_name)
+
+    def moved(groups: Groups) -> Groups:
+        columns = [
+            np.where(groups.members[:, kg] == ABSENT, ABSENT, places[kg][groups.members[:, kg]]) for kg in by_name
+        ]
+        return Groups(names, np.stack(columns, axis=1)[np.lexsort(columns)].astype(np.int32))
+
+    offsets = np.cumsum([0, *(len(kgs[kg].entities) for kg in by_name)])
+    joint = [places[kg] + offsets[by_name.index(kg)] for kg in range(len(kgs))]
+    ordered = Task(
+        [kgs[kg] for kg in by_name], moved(task.seeds), moved(task.held_out), moved(task.validation), name=task.name
+    )
+    return ordered, torch.from_numpy(np.concatenate(joint).astype(np.int64))

@@ -1,0 +1,1 @@
+"""What comes out: the run folder, and later the exports and the report."""

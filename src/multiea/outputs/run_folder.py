@@ -1,0 +1,153 @@
+"""The run folder: everything about an alignment on disk, written whole or not at all, and read back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import resource
+import sys
+import tomllib
+from collections.abc import Mapping
+from importlib.metadata import version
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import tomli_w
+import torch
+from safetensors.torch import load_file, save_file
+
+from multiea import __version__
+from multiea.alignment import Alignment
+from multiea.data.groups import ABSENT, Groups
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.readers import read_groups
+from multiea.data.task import Task
+from multiea.data.write import write_groups
+from multiea.errors import InputError
+from multiea.grouping.mutual import FoundGroups
+from multiea.similarity.enhancement import Enhancement
+from multiea.writing import new_folder
+
+FILES = ("config.toml", "entities.parquet", "seeds.tsv", "held_out.tsv", "groups.parquet", "embeddings.safetensors")
+
+
+def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
+    """Writes a run folder; metrics are computed where they are not given."""
+    metrics = alignment.evaluate() if metrics is None else metrics
+    task = alignment.task
+    with new_folder(out, force=force) as folder:
+        (folder / "config.toml").write_text(tomli_w.dumps(_without_none(alignment.settings)), encoding="utf-8")
+        _entity_table(task).write_parquet(folder / "entities.parquet")
+        write_groups(task.seeds, task.kgs, folder / "seeds.tsv")
+        write_groups(task.held_out, task.kgs, folder / "held_out.tsv")
+        write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
+        alignment.groups.write_parquet(folder / "groups.parquet")
+        save_file(_by_kg(alignment), folder / "embeddings.safetensors")
+        _write_json(folder / "metrics.json", metrics)
+        _write_json(folder / "manifest.json", manifest(alignment))
+
+
+def open_run(folder: Path) -> Alignment:
+    """The alignment of a run folder; its KGs have their entities and labels, but no triples."""
+    missing = [name for name in FILES if not (folder / name).is_file()]
+    if missing:
+        raise InputError(
+            f"no {', '.join(missing)}", path=folder, expected="a run folder, as `multiea align --out` makes it"
+        )
+    settings = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    names = pl.read_parquet(folder / "entities.parquet")
+    kgs = []
+    for name in names["kg"].unique(maintain_order=True):
+        own = names.filter(pl.col("kg") == name)
+        nothing = np.empty((0, 3), dtype=np.int32)
+        kgs.append(KnowledgeGraph(name, own["entity"], pl.Series([], dtype=pl.String), nothing, labels=own["label"]))
+    seeds, held_out = (read_groups(folder / f"{role}.tsv", kgs) for role in ("seeds", "held_out"))
+    task = Task(kgs, seeds, held_out, name=settings.get("data", {}).get("name", folder.name))
+    tensors = load_file(folder / "embeddings.safetensors")
+    enhancement = dict(settings["enhancement"])
+    enhancement["weights"] = tuple(enhancement["weights"])
+    return Alignment(
+        task,
+        _found(pl.read_parquet(folder / "groups.parquet"), task),
+        torch.cat([tensors[kg.name] for kg in kgs]),
+        Enhancement(**enhancement),
+        settings,
+        json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("training", {}),
+    )
+
+
+def manifest(alignment: Alignment) -> dict[str, Any]:
+    """What it was made of and with: hashes of the input, versions, seconds, memory, the course of training."""
+    packages = ("torch", "numpy", "scipy", "polars", "pyoxigraph")
+    return {
+        "input": {kg.name: _hash(kg) for kg in alignment.task.kgs},
+        "versions": {
+            "multiea": __version__,
+            "python": platform.python_version(),
+            **{name: version(name) for name in packages},
+        },
+        "machine": {"system": platform.platform(), "threads": torch.get_num_threads()},
+        "seconds": dict(alignment.seconds),
+        "peak_rss_mb": peak_rss_mb(),
+        "training": dict(alignment.history),
+    }
+
+
+def peak_rss_mb() -> int:
+    """The most memory this process has held, in megabytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+def _entity_table(task: Task) -> pl.DataFrame:
+    tables = []
+    for kg in task.kgs:
+        label = pl.lit(None, pl.String) if kg.labels is None else kg.labels
+        tables.append(pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label))
+    return pl.concat(tables)
+
+
+def _by_kg(alignment: Alignment) -> dict[str, torch.Tensor]:
+    starts = np.cumsum([0, *(len(kg.entities) for kg in alignment.task.kgs)])
+    slices = dict(zip(alignment.task.kg_names, pairwise(starts), strict=True))
+    return {name: alignment.embeddings[a:b].cpu().contiguous() for name, (a, b) in slices.items()}
+
+
+def _found(table: pl.DataFrame, task: Task) -> FoundGroups:
+    """The found groups of the long table, in its order."""
+    table = table.filter(pl.col("status") == "found")
+    ids = table["group_id"].unique(maintain_order=True)
+    row_of = dict(zip(ids, range(len(ids)), strict=True))
+    members = np.full((len(ids), len(task.kgs)), ABSENT, dtype=np.int32)
+    confidence = np.zeros(members.shape)
+    for column, kg in enumerate(task.kgs):
+        own = table.filter(pl.col("kg") == kg.name)
+        rows = own["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
+        members[rows, column] = kg.positions(own["entity"])
+        confidence[rows, column] = own["confidence"].to_numpy()
+    return FoundGroups(Groups(task.kg_names, members), confidence)
+
+
+def _hash(kg: KnowledgeGraph) -> str:
+    """A fingerprint of a KG's content."""
+    digest = hashlib.sha256()
+    for names in (kg.entities, kg.relations):
+        digest.update("\n".join(names).encode())
+        digest.update(b"\0")
+    digest.update(np.ascontiguousarray(kg.triples).tobytes())
+    return digest.hexdigest()
+
+
+def _without_none(tree: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        key: _without_none(value) if isinstance(value, Mapping) else value
+        for key, value in tree.items()
+        if value is not None
+    }
+
+
+def _write_json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

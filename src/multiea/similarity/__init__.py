@@ -1,0 +1,1 @@
+"""How alike entities of different KGs are: blocked similarities, Sinkhorn, and what third KGs add."""

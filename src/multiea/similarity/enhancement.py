@@ -1,0 +1,124 @@
+"""Inference enhancement: similarities through third KGs, for any number of KGs and any length of path (eqs. 13-15)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise, permutations
+
+import torch
+from torch import Tensor
+
+from multiea.errors import SettingError, resolve
+from multiea.similarity.matrices import Cosines, Dense, EuclideanSimilarities, Matrix, blocks, kept_if_small, multiplied
+from multiea.similarity.sinkhorn import sharpen
+
+Pair = tuple[int, int]
+Pairs = dict[Pair, Matrix]
+MODES = {
+    "none": "direct similarities alone",
+    "product": "the paper's equation to the letter: products of plain similarities, which hubs dominate",
+    "profile": "cosines of similarity profiles: alike are those that are alike to the same entities of a third KG",
+    "sharpened": "Sinkhorn first, then products",
+}
+
+
+@dataclass(frozen=True)
+class Enhancement:
+    """weights: of the direct similarity, of all paths through one third KG, of those through two, and so on.
+
+    The paths of one length share their weight equally; weights of lengths that M KGs do not have are left out.
+    """
+
+    mode: str = "sharpened"
+    weights: tuple[float, ...] = (0.2, 0.8)
+    temperature: float = 0.05
+    sweeps: int = 15
+
+    def __post_init__(self) -> None:
+        resolve(self.mode, MODES, what="enhancement")
+        if not self.weights or min(self.weights) < 0 or not self.weights[0] > 0:
+            raise SettingError(f"weights must be at least 0, the first above 0, got {self.weights}")
+        if not self.temperature > 0:
+            raise SettingError(f"temperature must be above 0, got {self.temperature}")
+        if self.sweeps < 1:
+            raise SettingError(f"sweeps must be at least 1, got {self.sweeps}")
+
+
+def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
+    """For each ordered pair of KGs the scores of one's candidates against the other's.
+
+    candidates: for each KG the embeddings of its candidates, (n, d), of unit length.
+    """
+    direct = _sharpened(candidates, enhancement) if enhancement.mode == "sharpened" else _plain(candidates)
+    if enhancement.mode == "none" or len(candidates) == 2:
+        return direct
+    first, last = direct, direct
+    if enhancement.mode == "profile":
+        lengths = {pair: _row_lengths(matrix) for pair, matrix in direct.items()}
+        first = {pair: Scaled(matrix, 1 / lengths[pair], None) for pair, matrix in direct.items()}
+        last = {(a, b): Scaled(matrix, None, 1 / lengths[b, a]) for (a, b), matrix in direct.items()}
+    return {pair: Enhanced(pair, direct, first, last, enhancement.weights, len(candidates)) for pair in direct}
+
+
+class Enhanced:
+    """A pair's direct scores and those of all paths through third KGs, weighted."""
+
+    def __init__(
+        self, pair: Pair, direct: Pairs, first: Pairs, last: Pairs, weights: Sequence[float], kgs: int
+    ) -> None:
+        self._direct, self.shape = direct[pair], direct[pair].shape
+        thirds = [kg for kg in range(kgs) if kg not in pair]
+        used = weights[: len(thirds) + 1]
+        self._direct_weight = used[0] / sum(used)
+        self._paths: list[tuple[float, list[Matrix]]] = []
+        for length, weight in enumerate(used[1:], start=1):
+            routes = [list(pairwise((pair[0], *route, pair[1]))) for route in permutations(thirds, length)]
+            for route in routes:
+                steps = [first[route[0]], *(first[step] for step in route[1:-1]), last[route[-1]]]
+                self._paths.append((weight / sum(used) / len(routes), steps))
+
+    def rows(self, which: slice | Tensor) -> Tensor:
+        """Some rows."""
+        total = self._direct.rows(which) * self._direct_weight
+        for weight, (start, *steps) in self._paths:
+            reached = start.rows(which)
+            for step in steps:
+                reached = multiplied(reached, step)
+            total.add_(reached, alpha=weight)
+        return total
+
+
+class Scaled:
+    """A matrix whose rows and columns are multiplied by factors."""
+
+    def __init__(self, matrix: Matrix, of_rows: Tensor | None, of_columns: Tensor | None) -> None:
+        self._matrix, self._of_rows, self._of_columns = matrix, of_rows, of_columns
+        self.shape = matrix.shape
+
+    def rows(self, which: slice | Tensor) -> Tensor:
+        """Some rows."""
+        block = self._matrix.rows(which)
+        block = block if self._of_rows is None else block * self._of_rows[which, None]
+        return block if self._of_columns is None else block * self._of_columns
+
+
+def _plain(candidates: Sequence[Tensor]) -> Pairs:
+    kgs = range(len(candidates))
+    return {(a, b): kept_if_small(EuclideanSimilarities(candidates[a], candidates[b])) for a, b in permutations(kgs, 2)}
+
+
+def _sharpened(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
+    pairs: Pairs = {}
+    for a, b in combinations(range(len(candidates)), 2):
+        cosines = kept_if_small(Cosines(candidates[a], candidates[b]))
+        sharp = sharpen(cosines, enhancement.temperature, enhancement.sweeps)
+        kept = kept_if_small(sharp)
+        pairs[a, b] = kept
+        turned = Cosines(candidates[b], candidates[a])
+        pairs[b, a] = kept.transposed() if isinstance(kept, Dense) else sharp.transposed(turned)
+    return pairs
+
+
+def _row_lengths(matrix: Matrix) -> Tensor:
+    return torch.cat([block.norm(dim=1) for _, block in blocks(matrix)]).clamp(min=1e-12)

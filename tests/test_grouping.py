@@ -1,0 +1,56 @@
+"""Grouping: mutual best matches become groups with at most one entity of each KG."""
+
+import numpy as np
+import torch
+
+from multiea.grouping.mutual import FoundGroups, group_mutual_matches
+from multiea.similarity.matrices import Dense
+
+
+def grouped(scores: dict[tuple[int, int], list[list[float]]], sizes: tuple[int, ...]) -> FoundGroups:
+    matrices = {}
+    for (a, b), values in scores.items():
+        tensor = torch.tensor(values)
+        matrices[a, b], matrices[b, a] = Dense(tensor), Dense(tensor.t())
+    pools = [np.arange(size) + 100 * kg for kg, size in enumerate(sizes)]
+    return group_mutual_matches(matrices, pools, tuple("abcd"[: len(sizes)]))
+
+
+def test_matches_that_are_mutual_are_joined_over_all_kgs() -> None:
+    found = grouped(
+        {(0, 1): [[0.9, 0.1], [0.2, 0.8]], (0, 2): [[0.7, 0.1], [0.1, 0.1]], (1, 2): [[0.6, 0.0], [0.0, 0.5]]},
+        (2, 2, 2),
+    )
+    assert {tuple(row) for row in found.groups.members.tolist()} == {(0, 100, 200), (1, 101, 201)}
+
+
+def test_what_is_nobodys_best_match_stays_alone() -> None:
+    found = grouped({(0, 1): [[0.9, 0.1], [0.8, 0.2]]}, (2, 2))
+    assert found.groups.members.tolist() == [[0, 100]]
+
+
+def test_a_best_score_that_two_share_is_no_match() -> None:
+    found = grouped({(0, 1): [[0.5, 0.5], [0.1, 0.2]]}, (2, 2))
+    assert not len(found.groups) or found.groups.members.tolist() == [[1, 101]]
+
+
+def test_of_contradictory_matches_the_surer_one_wins() -> None:
+    # a0-b0 and b0-c0 are sure, a1-c0 less so: following all three would put a0 and a1 into one group.
+    found = grouped(
+        {(0, 1): [[0.9, 0.0], [0.1, 0.05]], (1, 2): [[0.8, 0.0], [0.0, 0.1]], (0, 2): [[0.1, 0.05], [0.6, 0.0]]},
+        (2, 2, 2),
+    )
+    rows = {tuple(row) for row in found.groups.members.tolist()}
+    assert (0, 100, 200) in rows
+    assert not any(1 in row and 200 in row for row in rows)
+
+
+def test_confidence_is_the_mean_of_a_members_matches_and_the_surest_group_comes_first() -> None:
+    found = grouped({(0, 1): [[0.9, 0.1], [0.2, 0.3]]}, (2, 2))
+    np.testing.assert_allclose(found.confidence, [[0.9, 0.9], [0.3, 0.3]], rtol=1e-6)
+
+
+def test_empty_pools_give_no_groups() -> None:
+    matrices = {(0, 1): Dense(torch.zeros(0, 3)), (1, 0): Dense(torch.zeros(3, 0))}
+    found = group_mutual_matches(matrices, [np.arange(0), np.arange(3)], ("a", "b"))
+    assert len(found.groups) == 0
