@@ -378,17 +378,29 @@ def test_groups_of_unknown_entities_are_counted_and_the_first_five_named(tmp_pat
     rows = ["en\tfr", "a\tx", *(f"no{i}\tno{i}" for i in range(4)), "c\tno more"]
     text = "\n".join(rows).replace("\t", "," if "csv" in name else "\t")
     message = refusal(tmp_path, {**GOOD, name: text})
-    assert_says(message, f"{tmp_path / name}: 9 entities of groups are not in their KG: ", ", ...", "--lenient")
-    assert_says(message, "'no0' (en)", "'no3' (en)", "'no0' (fr)", "expected entities that occur in the KG's file")
-    assert "'no1' (fr)" not in message
+    assert_says(message, f"{tmp_path / name}: 9 entities of groups are not in the KG: ", ", ...", "--lenient")
+    assert_says(
+        message,
+        "'no0' (en, line 3)",
+        "'no3' (en, line 6)",
+        "'no0' (fr, line 3)",
+        "expected entities that occur in the KG's file",
+    )
+    assert "'no1' (fr" not in message
 
 
 def test_lenience_drops_unknown_entities_and_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     files = {**GOOD, "de.tsv": "k\tr\tl\n", "seeds.tsv": "en\tfr\tde\na\tx\tgone\nb\tgone\t\n\ty\tl\n"}
     task = multiea.load(write_files(tmp_path, files), lenient=True)
     assert named(task.seeds, task) == {group(en="a", fr="x"), group(fr="y", de="l")}
-    assert_says(caplog.text, tmp_path / "seeds.tsv", "dropped 2 entities of groups", "'gone' (fr)", "'gone' (de)")
-    assert "1 groups with a single member left out" in caplog.text
+    assert_says(
+        caplog.text,
+        tmp_path / "seeds.tsv",
+        "dropped 2 entities of groups",
+        "'gone' (fr, line 3)",
+        "'gone' (de, line 2)",
+    )
+    assert "1 group with a single member left out" in caplog.text
 
 
 LINKS = {
@@ -405,10 +417,10 @@ def test_links_to_unknown_entities_are_refused_or_dropped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     message = refusal(tmp_path, {**IRIS, name: LINKS[name]})
-    assert_says(message, f"{tmp_path / name}: 1 entities of groups are not in their KG: 'http://de.org/q'", "--lenient")
+    assert_says(message, f"{tmp_path / name}: 1 entity of groups is not in the KG: 'http://de.org/q'", "--lenient")
     task = multiea.load(tmp_path, lenient=True)
     assert named(task.seeds, task) == {group(en="http://en.org/a", fr="http://fr.org/a")}
-    assert_says(caplog.text, tmp_path / name, "dropped 1 entities", "'http://de.org/q'")
+    assert_says(caplog.text, tmp_path / name, "dropped 1 entity", "'http://de.org/q'")
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -420,7 +432,7 @@ def test_lenience_survives_that_no_link_is_left(tmp_path: Path, name: str) -> No
 @pytest.mark.parametrize("name", ["groups.tsv", "seeds.csv", "seeds.sssom.tsv"])
 def test_a_repeated_column_would_put_two_entities_of_a_kg_into_a_group(tmp_path: Path, name: str) -> None:
     message = refusal(tmp_path, {**GOOD, name: "en\tfr\ten\na\tx\tb\n".replace("\t", "," if "csv" in name else "\t")})
-    assert_says(message, f"{tmp_path / name}, line 1: the header names 'en' twice", "expected one column a KG")
+    assert_says(message, f"{tmp_path / name}, line 1: the header names 'en' twice", "expected ", " column")
 
 
 @pytest.mark.parametrize(
@@ -446,7 +458,11 @@ def test_an_entity_in_two_groups_is_named_with_both_lines(tmp_path: Path) -> Non
 
 def test_an_entity_in_a_seed_and_in_a_held_out_group_is_refused(tmp_path: Path) -> None:
     message = refusal(tmp_path, {**GOOD, "seeds.tsv": "en\tfr\na\tx\n", "held_out.tsv": "en\tfr\na\ty\n"})
-    assert_says(message, "an entity of KG 'en' is in two groups", "expected each entity in at most one group")
+    assert_says(
+        message,
+        "entity 'a' of KG 'en' is in two groups, of the seeds and of the held-out",
+        "expected each entity in at most one group",
+    )
 
 
 @pytest.mark.parametrize("name", ["groups.tsv", "seeds.csv", "seeds.parquet"])
@@ -635,7 +651,7 @@ def test_columns_are_for_tables_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("files", "words"),
     [
-        ({"triples_1": "0\t7\t1\n0\t7\t9\n"}, ["triples_1, line 2: entity id 9 (1 such cases)", "expected ids from"]),
+        ({"triples_1": "0\t7\t1\n0\t7\t9\n"}, ["triples_1, line 2: entity id 9 (1 such case)", "expected ids from"]),
         ({"rel_ids_1": "6\tp\n"}, ["triples_1, line 1: relation id 7", "expected ids from the relation ids file"]),
         ({"ref_ent_ids": "0\t2\n1\t9\n"}, ["ref_ent_ids, line 2: entity id 9"]),
         ({"ref_ent_ids": "0\t2\n0\t3\n"}, ["ref_ent_ids: entity 'zh a' of KG 'zh' is in two groups (lines 1 and 2"]),
@@ -665,7 +681,7 @@ def test_a_missing_file_of_a_dbp15k_folder_is_named(tmp_path: Path, missing: str
         ({"rel_triples_1": "a\tr\n"}, ["rel_triples_1, line 1: 2 fields", "expected 3"]),
         ({"rel_triples_1": "a\tr\tb\na\tr\n"}, ["rel_triples_1, line 2: 2 fields", "expected 3"]),
         ({"rel_triples_1": "a\tr\tb\n\na\t\tb\n"}, ["rel_triples_1, line 3: an empty field", "none empty"]),
-        ({"ent_links": "a\tx\nb\tno\n"}, ["ent_links: 1 entities of groups are not in their KG: 'no' (en)"]),
+        ({"ent_links": "a\tx\nb\tno\n"}, ["ent_links: 1 entity of groups is not in the KG: 'no' (en, line 2)"]),
         ({"ent_links": "a\tx\n\na\ty\n"}, ["ent_links: entity 'a' of KG 'zh' is in two groups (lines 1 and 3"]),
         ({"ent_links": "a\tx\ty\n"}, ["ent_links, line 1: 3 fields", "expected 2"]),
     ],
@@ -745,7 +761,7 @@ def test_warnings_of_a_lenient_inspection_go_to_stderr_and_into_the_json(tmp_pat
     write_files(tmp_path, {**GOOD, "seeds.tsv": "en\tfr\na\tx\nb\tgone\n"})
     result = RUNNER.invoke(app, ["inspect", "--json", "--lenient", str(tmp_path)])
     assert result.exit_code == 0
-    assert any("dropped 1 entities" in warning for warning in json.loads(result.stdout)["warnings"])
+    assert any("dropped 1 entity" in warning for warning in json.loads(result.stdout)["warnings"])
     assert "warning: " in result.stderr
 
 
@@ -755,7 +771,7 @@ def test_the_command_line_leaves_the_library_logging_as_it_was(
     write_files(tmp_path, {**GOOD, "seeds.tsv": "en\tfr\na\tx\nb\tgone\n"})
     RUNNER.invoke(app, ["inspect", str(tmp_path), "--lenient"])
     multiea.load(tmp_path, lenient=True)
-    assert "dropped 1 entities" in caplog.text
+    assert "dropped 1 entity" in caplog.text
 
 
 @pytest.mark.parametrize("json_option", [[], ["--json"]])

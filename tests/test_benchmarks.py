@@ -141,3 +141,32 @@ def test_an_error_inside_an_archive_names_the_archive(tmp_path: Path) -> None:
         tar.add(data, arcname="dwy")
     with pytest.raises(multiea.InputError, match=r"dwy\.tar\.xz/dwy/dbp_yg/ent_links"):
         build_benchmark(Build("dwy-3"), tmp_path / "dwy.tar.xz")
+
+
+def test_a_hub_whose_relations_have_only_numbers_is_refused(tmp_path: Path) -> None:
+    for pair in ("fr_en", "ja_en", "zh_en"):
+        place = tmp_path / pair
+        place.mkdir()
+        for name, text in {
+            "ent_ids_1": "0\ta\n1\tb\n",
+            "ent_ids_2": "2\tEA\n3\tEB\n",
+            "triples_1": "0\t4\t1\n",
+            "triples_2": "2\t5\t3\n",
+            "ref_ent_ids": "0\t2\n",
+        }.items():
+            (place / name).write_text(text, encoding="utf-8")
+    with pytest.raises(multiea.InputError, match="no rel_ids_2"):
+        build_benchmark(Build("dbp-4"), tmp_path)
+
+
+def test_a_build_is_the_same_every_time(tmp_path: Path) -> None:
+    write_pairs(tmp_path)
+    build = Build("dwy-3", whole_graphs=True, all_groups=True)
+    first = build_benchmark(build, tmp_path).known.members
+    assert all((build_benchmark(build, tmp_path).known.members == first).all() for _ in range(5))
+
+
+def test_the_name_says_what_was_asked_for(tmp_path: Path) -> None:
+    write_pairs(tmp_path)
+    assert build_benchmark(Build("dwy-3", degree=3), tmp_path).name == "dwy-3-3-degree-3"
+    assert build_benchmark(Build("dwy-3", whole_graphs=True), tmp_path).name == "dwy-3-3-whole"

@@ -7,6 +7,7 @@ import random
 import shutil
 from pathlib import Path
 
+import numpy
 import polars as pl
 import pytest
 
@@ -483,7 +484,7 @@ def test_tables_of_groups_are_read_in_every_format(tmp_path: Path, name: str, gz
 def test_a_group_of_one_says_nothing_and_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     task = load_with(tmp_path, {"en.tsv": TSV, "fr.tsv": FRENCH, "seeds.tsv": "en\tfr\nOslo\t\nNorway\tNorvège\n"})
     assert named(task.seeds, task) == {group(en="Norway", fr="Norvège")}
-    assert "1 groups with a single member left out" in caplog.text
+    assert "1 group with a single member left out" in caplog.text
 
 
 def test_groups_may_leave_out_whole_kgs(tmp_path: Path) -> None:
@@ -762,3 +763,88 @@ def test_quoted_line_breaks_are_read_right_in_a_table_large_enough_for_several_t
     rows = [(f'a\n{i},x"', "r", f'b{i}\r\n"",r,\n') for i in range(30_000)]
     kg = kg_of(tmp_path, {"a.csv": "\n".join(csv_lines(rows))})
     assert facts(kg) == set(rows)
+
+
+def test_validation_groups_are_carved_from_fixed_seeds_and_never_touch_what_is_held_out(tmp_path: Path) -> None:
+    def links(start: int) -> str:
+        return "en\tfr\n" + "".join(f"e{i}\tf{i}\n" for i in range(start, start + 20))
+
+    graphs = {f"{kg}.tsv": "".join(f"{kg[0]}{i}\tr\t{kg[0]}{i + 1}\n" for i in range(40)) for kg in ("en", "fr")}
+    write_files(tmp_path, {**graphs, "seeds.tsv": links(0), "held_out.tsv": links(20)})
+    plain, carved = multiea.load(tmp_path), multiea.load(tmp_path, validation_ratio=0.25)
+    assert (len(carved.seeds), len(carved.validation), len(carved.held_out)) == (15, 5, 20)
+    assert named(carved.held_out, carved) == named(plain.held_out, plain)
+    assert named(carved.seeds, carved) | named(carved.validation, carved) == named(plain.seeds, plain)
+    dealt = multiea.load(tmp_path, train_ratio=0.5)
+    assert (len(dealt.seeds), len(dealt.held_out)) == (20, 20)
+
+
+def test_where_a_pair_benchmark_lies_does_not_change_it(tmp_path: Path) -> None:
+    files = {"rel_triples_1": "a\tr\tb\n", "rel_triples_2": "x\tr\ty\n", "ent_links": "a\tx\nb\ty\n"}
+    names = {}
+    for place in ("plain/x", "john_doe/x", "zh_en/mapping/0_3", "EN_FR_15K_V1"):
+        names[place] = multiea.load(write_files(tmp_path / place, files)).kg_names
+    assert names == {
+        "plain/x": ("kg1", "kg2"),
+        "john_doe/x": ("kg1", "kg2"),
+        "zh_en/mapping/0_3": ("zh", "en"),
+        "EN_FR_15K_V1": ("EN", "FR"),
+    }
+
+
+def test_files_that_dataset_toml_names_may_be_called_anything(tmp_path: Path) -> None:
+    toml = '[kgs.en]\nfile = ["en.tsv", "en.csv"]\n[kgs.fr]\nfile = "fr.tsv"\n'
+    files = {
+        "dataset.toml": toml,
+        "en.tsv": "a\tr\tb\n",
+        "en.csv": "c,r,d\n",
+        "fr.tsv": "x\tr\ty\n",
+        "old.sssom.tsv": "",
+    }
+    task = load_with(tmp_path, files)
+    assert facts(task.kgs[0]) == {("a", "r", "b"), ("c", "r", "d")}
+
+
+def test_links_through_an_entity_that_no_kg_has_still_join(tmp_path: Path) -> None:
+    graphs = {f"{kg}.nt": f"<http://{kg}/a> <http://r> <http://{kg}/b> .\n" for kg in ("en", "fr")}
+    same = "<http://{}> <http://www.w3.org/2002/07/owl#sameAs> <http://{}> .\n"
+    write_files(tmp_path, {**graphs, "seeds.nt": same.format("en/a", "wd/Q1") + same.format("fr/b", "wd/Q1")})
+    task = multiea.load(tmp_path, lenient=True)
+    assert named(task.seeds, task) == {group(en="http://en/a", fr="http://fr/b")}
+    assert "1 entity of groups is not in the KG" in task.notes[0]
+
+
+def test_seeds_given_apart_say_what_they_replace(tmp_path: Path) -> None:
+    files = {
+        "en.tsv": TSV,
+        "fr.tsv": FRENCH,
+        "groups.tsv": "en\tfr\ncountry\tpays\n",
+        "more/links.tsv": "en\tfr\nOslo\tOslo\n",
+    }
+    task = multiea.load(write_files(tmp_path, files), seeds=tmp_path / "more" / "links.tsv")
+    assert len(task.seeds) == 1
+    assert "1 group of the data set's groups not used" in task.notes[0]
+
+
+@pytest.mark.parametrize(
+    "header", ["from,edge,to", "Subject,Relation,Object", "source,property,target", "head,predicate,tail"]
+)
+def test_usual_words_for_the_three_columns_make_a_header(tmp_path: Path, header: str) -> None:
+    kg = load_with(tmp_path, {"a.csv": f"{header}\nx,r,y\n", "b.tsv": "x\tr\ty\n"}).kgs[0]
+    assert facts(kg) == {("x", "r", "y")}
+
+
+def test_an_error_after_a_header_and_blank_lines_names_the_right_line(tmp_path: Path) -> None:
+    write_files(tmp_path, {"a.csv": "head,relation,tail\n\nx,r,y\n\n\nx,,y\n", "b.tsv": "x\tr\ty\n"})
+    with pytest.raises(multiea.InputError, match=r"a\.csv, line 6: an empty field"):
+        multiea.load(tmp_path)
+
+
+def test_restricting_a_kg_keeps_labels_and_literals_of_what_stays(tmp_path: Path) -> None:
+    prefixes = "@prefix : <http://x/> . @prefix r: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+    turtle = prefixes + ':a :p :b ; r:label "A" .\n:c :p :b ; r:label "C" .\n'
+    kg = load_with(tmp_path, {"a.ttl": turtle, "b.tsv": "x\tr\ty\n"}).kgs[0]
+    small = kg.restricted_to(numpy.array([name != "http://x/a" for name in kg.entities]))
+    assert labels(small) == {"http://x/c": "C"}
+    assert {row[2] for row in literals(small)} == {"C"}
+    assert {row[0] for row in literals(small)} == {"http://x/c"}

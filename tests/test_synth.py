@@ -203,3 +203,12 @@ def test_a_bad_setting_is_named_with_what_is_allowed(name: str, value: Any) -> N
     with pytest.raises(SettingError, match=rf"{name} must be a .*number between \S+ and \S+, got ") as caught:
         Synthesis(**{name: value})
     assert repr(value) in str(caught.value)
+
+
+def test_no_name_of_an_entity_or_relation_is_in_two_kgs(tmp_path: Path) -> None:
+    write_synthetic(Synthesis(entities=500), tmp_path)
+    kgs = multiea.load(tmp_path).kgs
+    for names in ([kg.entities for kg in kgs], [kg.relations for kg in kgs]):
+        assert sum(map(len, names)) == len(set().union(*names))
+    numbers = [[int(name.split(":r")[1]) for name in sorted(kg.relations)] for kg in kgs]
+    assert all(sorted(of_kg) != of_kg or len(of_kg) < 3 for of_kg in numbers)

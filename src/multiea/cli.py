@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+import signal
+import sys
 from enum import StrEnum
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multiea.console import command, err, out, print_json, print_table, warnings
+from multiea.console import command, err, out, print_json, print_table
+from multiea.errors import SettingError, counted
 
 if TYPE_CHECKING:
     from multiea.data.inspection import Inspection
+
+WIDEST_MATRIX = 20  # of more KGs only the JSON shows all pairs
 
 app = typer.Typer(
     help="Aligns any number of knowledge graphs in a single pass.",
@@ -92,7 +99,7 @@ def demo(as_json: AsJson = False, show_progress: ShowProgress = True) -> None:
     labels = [kg.display(members) for kg, members in zip(task.kgs, ten.T, strict=True)]
     title = "Ten of the known groups, by each source's own labels"
     print_table(title, task.kg_names, list(zip(*labels, strict=True)), words=len(labels))
-    out.print("\nThe KGs share no name or code: only their structure can align them. Next:")
+    out.print("\nThe labels are for display: the entities' ids share nothing, only structure can align them. Next:")
     out.print("  multiea inspect world --json         the same for machines")
     out.print("  multiea inspect FOLDER               what is in a data set of your own, and what is wrong with it")
     out.print("  multiea synth --out synthetic/       KGs of any size with known groups")
@@ -111,12 +118,12 @@ def inspect(
     from multiea.data.inspection import inspect as inspect_task
     from multiea.data.load import load
 
-    inspection = inspect_task(load(dataset, seeds=seeds, lenient=lenient))
-    inspection.warnings[:0] = warnings.messages
+    task = load(dataset, seeds=seeds, lenient=lenient)
+    inspection = inspect_task(task)
     if as_json:
         print_json(inspection.as_dict())
     else:
-        _show(inspection, already_said=len(warnings.messages))
+        _show(inspection, already_said=len(task.notes))
 
 
 @app.command()
@@ -128,10 +135,10 @@ def build(
     ],
     out_folder: Out,
     degree: Annotated[int, typer.Option(help="Keep a group's neighbours whose degree exceeds this.")] = 15,
-    graphs: Annotated[Graphs, typer.Option(help="Keep what lies around the groups, or whole graphs.")] = Graphs.popular,
-    groups: Annotated[
-        GroupsKept, typer.Option(help="Keep complete groups, or partial ones too.")
-    ] = GroupsKept.complete,
+    graphs: Annotated[
+        Graphs | None, typer.Option(help="Keep what lies around the groups (popular), or whole graphs.")
+    ] = None,
+    groups: Annotated[GroupsKept | None, typer.Option(help="Keep complete groups, or partial ones too (all).")] = None,
     full: Annotated[bool, typer.Option("--full", help="Whole graphs and all groups.")] = False,
     force: Force = False,
     as_json: AsJson = False,
@@ -143,6 +150,8 @@ def build(
     from multiea.data.write import write_task
     from multiea.writing import new_folder
 
+    if full and (graphs is Graphs.popular or groups is GroupsKept.complete):
+        raise SettingError("--full means --graphs whole and --groups all; leave out what says otherwise")
     choices = Build(
         benchmark.value,
         degree=degree,
@@ -171,22 +180,24 @@ def build(
     )
     for note in notes:
         out.print(f"- {note}")
-    out.print(f"\nwritten to {out_folder}; next: multiea inspect {out_folder}")
+    out.print(f"\nwritten to {out_folder}; next: multiea inspect {shlex.quote(str(out_folder))}")
 
 
 @app.command()
 @command
 def synth(
     out_folder: Out,
-    kgs: Annotated[int, typer.Option(help="How many KGs.")] = 3,
-    entities: Annotated[int, typer.Option(help="Entities of each KG.")] = 10_000,
-    triples_per_entity: Annotated[
-        float, typer.Option(help="Triples of each KG for each of its entities, about.")
-    ] = 5.0,
-    relations: Annotated[int, typer.Option(help="Relations of the hidden graph.")] = 200,
-    overlap: Annotated[float, typer.Option(help="Share of a KG's entities that any other KG has too.")] = 0.7,
-    triple_share: Annotated[float, typer.Option(help="Chance that a KG states a triple it could state.")] = 0.7,
-    noise: Annotated[float, typer.Option(help="Share of a KG's triples that are made up.")] = 0.05,
+    kgs: Annotated[int, typer.Option(help="How many KGs, 2 to 1,000.")] = 3,
+    entities: Annotated[int, typer.Option(help="Entities of each KG, from 100 on.")] = 10_000,
+    triples_per_entity: Annotated[float, typer.Option(help="Triples a KG has for each entity, about; 2 to 100.")] = 5.0,
+    relations: Annotated[int, typer.Option(help="Relations of the hidden graph; small KGs see fewer.")] = 200,
+    overlap: Annotated[
+        float, typer.Option(help="Share of a KG's entities that any other KG has too, from 0.05 on.")
+    ] = 0.7,
+    triple_share: Annotated[
+        float, typer.Option(help="Chance that a KG states a triple it could state, from 0.1 on.")
+    ] = 0.7,
+    noise: Annotated[float, typer.Option(help="Share of a KG's triples that are made up, up to 0.5.")] = 0.05,
     random_state: RandomState = 0,
     force: Force = False,
     as_json: AsJson = False,
@@ -204,13 +215,105 @@ def synth(
         return
     rows = [[name, *kg.values()] for name, kg in counts["kgs"].items()]
     print_table("Synthetic KGs", ["KG", "entities", "relations", "triples"], rows)
-    out.print(f"\ngroups: {counts['groups']:,}\nwritten to {out_folder}; next: multiea inspect {out_folder}")
+    out.print(
+        f"\ngroups: {counts['groups']:,}\nwritten to {out_folder}; next: multiea inspect {shlex.quote(str(out_folder))}"
+    )
+
+
+@app.command()
+@command
+def align(
+    dataset: Dataset,
+    out_folder: Out,
+    engine: Annotated[str, typer.Option(help="What turns KGs into embeddings: multiea.")] = "multiea",
+    strategy: Annotated[str, typer.Option(help="How a group is pulled together: each, anchor, mean.")] = "mean",
+    anchor: Annotated[str | None, typer.Option(help="The anchor KG; by default the one with most triples.")] = None,
+    enhancement: Annotated[
+        str, typer.Option(help="What third KGs add: none, product, profile, sharpened.")
+    ] = "sharpened",
+    epochs: Annotated[int, typer.Option(help="The most epochs to train.")] = 100,
+    seeds: Seeds = None,
+    train_ratio: Annotated[
+        float | None, typer.Option(help="Share of known groups to learn from; 0.3 where the data set does not say.")
+    ] = None,
+    random_state: RandomState = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    lenient: Lenient = False,
+    force: Force = False,
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Align the KGs of a data set and write what was found to a run folder."""
+    import time
+
+    start = time.perf_counter()
+    from multiea.data.load import load
+    from multiea.engines.training import Training
+    from multiea.outputs.run_folder import peak_rss_mb, save
+    from multiea.pipeline import align as align_task
+    from multiea.writing import refuse_existing
+
+    refuse_existing(out_folder, force=force)
+    training = Training(strategy=strategy, anchor=anchor, epochs=epochs)
+    task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
+    read = time.perf_counter() - start
+    alignment = align_task(
+        task, engine=engine, enhancement=enhancement, training=training, random_state=random_state, device=device
+    )
+    metrics = alignment.evaluate()
+    seconds = {"read": read, **alignment.seconds, "total": time.perf_counter() - start}
+    metrics |= {"seconds": seconds, "peak_rss_mb": peak_rss_mb()}
+    save(alignment, out_folder, metrics=metrics, force=force)
+    if as_json:
+        print_json(metrics | {"out": str(out_folder), "found": len(alignment.found.groups)})
+        return
+    out.print(f"{task.name}: {len(task.kgs)} KGs, {len(task.seeds):,} seeds, {seconds['total']:.1f} s")
+    out.print(f"found {len(alignment.found.groups):,} groups among what is not seeds")
+    _show_metrics(metrics)
+    out.print(f"\nwritten to {out_folder}; groups.tsv has the groups, groups.parquet all members with confidences")
+
+
+@app.command()
+@command
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Score a run against its held-out groups."""
+    from multiea.outputs.run_folder import open_run
+
+    metrics = open_run(run).evaluate()
+    if as_json:
+        print_json(metrics)
+    else:
+        _show_metrics(metrics)
+
+
+def _show_metrics(metrics: dict[str, Any]) -> None:
+    """Scores as tables."""
+    if "m_hits" not in metrics:
+        out.print("nothing could be scored: there are no held-out groups")
+        return
+    rows = [[pool, *(f"{value:.2%}" for value in metrics["m_hits"][pool].values())] for pool in metrics["m_hits"]]
+    out.print()
+    print_table("M-Hits: all counterparts of a complete group among the first K", ["pool", "@1", "@10", "@20"], rows)
+    rows = [
+        [pair, *(f"{value:.2%}" for value in hits.values()), f"{metrics['mrr'][pool][pair]:.3f}", pool]
+        for pool in metrics["hits"]
+        for pair, hits in metrics["hits"][pool].items()
+    ]
+    out.print()
+    print_table("Hits of each pair of KGs, both directions", ["KGs", "@1", "@10", "@20", "MRR", "pool"], rows)
+    rows = [[what, *(f"{value:.3f}" for value in metrics[what].values())] for what in ("pairs", "groups")]
+    out.print()
+    print_table("What was found", ["", "precision", "recall", "F1"], rows)
 
 
 def _show(inspection: Inspection, already_said: int = 0) -> None:
     """An inspection as tables."""
     out.print(
-        f"{inspection.name}: {len(inspection.kgs)} KGs, {inspection.groups:,} known groups "
+        f"{inspection.name}: {len(inspection.kgs)} KGs, {counted(inspection.groups, 'known group')} "
         f"({inspection.seeds:,} seeds, {inspection.held_out:,} held out"
         + (f", {inspection.validation:,} for validation)" if inspection.validation else ")")
     )
@@ -227,30 +330,21 @@ def _show(inspection: Inspection, already_said: int = 0) -> None:
     labels = [names.get(quantile, f"{float(quantile):.0%}") for quantile in quantiles]
     rows = [[kg.name, *(f"{kg.degree_quantiles[q]:,.0f}" for q in quantiles)] for kg in inspection.kgs]
     print_table("Degrees (triples an entity is in)", ["KG", *labels], rows)
-    if inspection.groups:
-        kgs = [kg.name for kg in inspection.kgs]
-        rows = [
-            [
-                a,
-                *(
-                    kg.in_groups if a == b else _pair(inspection, a, b)
-                    for b, kg in zip(kgs, inspection.kgs, strict=True)
-                ),
-            ]
-            for a in kgs
-        ]
+    if inspection.groups and len(inspection.kgs) <= WIDEST_MATRIX:
+        kgs = list(inspection.overlap)
+        rows = [[a, *(inspection.overlap[a][b] for b in kgs)] for a in kgs]
         out.print()
         print_table("Groups that join each pair of KGs (diagonal: members of each KG)", ["", *kgs], rows)
-        sizes = ", ".join(f"{count:,} over {size} KGs" for size, count in inspection.groups_by_size.items())
-        out.print(f"\ngroups by size: {sizes}")
+    sizes = ", ".join(f"{count:,} over {size} KGs" for size, count in inspection.groups_by_size.items() if count)
+    out.print(f"\ngroups by size: {sizes or 'none'}")
     for warning in inspection.warnings[already_said:]:
         err.print(f"warning: {warning}", style="yellow")
 
 
-def _pair(inspection: Inspection, a: str, b: str) -> int:
-    return inspection.overlap.get(f"{a}-{b}", inspection.overlap.get(f"{b}-{a}", 0))
-
-
 def main() -> None:
     """The entry point."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leaves through every `finally`, so that nothing is left
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
     app()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ParamSpec
 
 import typer
@@ -111,14 +113,17 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
         try:
             with progress.shown_by(reporter):
                 function(*args, **kwargs)
+            sys.stdout.flush()
         except BrokenPipeError:
-            sys.stderr.close()  # the reader of our output is gone: nothing more to say to anyone
+            _silence_output()  # its reader is gone: nothing more to say to anyone
             raise typer.Exit(1) from None
-        except (MultiEAError, OSError) as error:
-            message = (
-                str(error) if isinstance(error, MultiEAError) else f"{error.filename or ''}: {error.strerror or error}"
-            )
-            _fail(message, kwargs)
+        except KeyboardInterrupt:
+            err.print("interrupted; nothing was written", style="bold red")
+            raise typer.Exit(130) from None
+        except MultiEAError as error:
+            _fail(str(error), kwargs)
+        except OSError as error:
+            _fail(f"{error.filename or 'the output'}: {error.strerror or error}", kwargs)
         except MemoryError:
             _fail("out of memory; use a smaller data set or a larger machine", kwargs)
         finally:
@@ -130,15 +135,25 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
 
 def _fail(message: str, kwargs: dict[str, Any]) -> None:
     message = message.encode("utf-8", "backslashreplace").decode("utf-8")  # a path need not be text
-    if kwargs.get("as_json"):
-        print_json({"error": message})
+    try:
+        if kwargs.get("as_json"):
+            print_json({"error": message})
+        sys.stdout.flush()
+    except OSError:
+        _silence_output()
     err.print(f"error: {message}", style="bold red")
     raise typer.Exit(2) from None
 
 
 def print_json(answer: object) -> None:
     """One JSON document on standard output."""
-    print(json.dumps(answer, ensure_ascii=False, indent=2))
+    utf_8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    print(json.dumps(answer, ensure_ascii=not utf_8, indent=2))
+
+
+def _silence_output() -> None:
+    """Keeps the interpreter from writing once more, at its end, to where writing failed."""
+    sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]], *, words: int = 1) -> None:

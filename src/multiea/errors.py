@@ -49,6 +49,12 @@ class OutputError(MultiEAError):
     """A result that cannot be written where it was asked for."""
 
 
+def counted(number: int, noun: str) -> str:
+    """A number and its noun: '1 group', '2,000 groups', '2 entities'."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
 def is_text(name: object) -> bool:
     """Whether a name can stand in a file: a string that is not empty and has no half of a surrogate pair."""
     return isinstance(name, str) and name != "" and name.encode("utf-8", "ignore").decode("utf-8") == name

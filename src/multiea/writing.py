@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -11,34 +12,56 @@ from pathlib import Path
 
 from multiea.errors import OutputError
 
+log = logging.getLogger("multiea")
+OURS = ("groups.tsv", "seeds.tsv", "manifest.json")  # one of these is in every data set and run we write
+
+
+def refuse_existing(out: Path, *, force: bool = False) -> None:
+    """Says at once, before long work, that a folder cannot be written to."""
+    if out.exists() and not out.is_dir():
+        raise OutputError(f"{out} is a file; choose another folder to write to")
+    if out.is_dir() and Path.cwd().resolve().is_relative_to(out.resolve()):
+        raise OutputError(f"{out} holds the folder you are in; choose another one to write to")
+    if not out.is_dir() or not any(out.iterdir()):
+        return
+    if not force:
+        raise OutputError(f"{out} exists and is not empty; choose another folder, or replace it with --force")
+    if not any((out / name).is_file() for name in OURS):
+        raise OutputError(f"{out} holds something else than a data set or a run; remove it yourself, or choose another")
+
 
 @contextmanager
 def new_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
     """A folder to write into that becomes `out` when all went well; otherwise it vanishes and `out` stays as it was.
 
-    An `out` that exists and is not empty is replaced only with force.
+    An `out` that exists and is not empty is replaced only with force, and only if it is a data set or a run.
     """
-    if out.exists() and not out.is_dir():
-        raise OutputError(f"{out} is a file; choose another folder to write to")
-    if out.is_dir() and any(out.iterdir()) and not force:
-        raise OutputError(f"{out} exists and is not empty; choose another folder, or replace it with --force")
+    refuse_existing(out, force=force)
+    place = out.resolve()  # where a link leads
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{out.name}.", suffix=".partial", dir=out.parent))
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".partial", dir=place.parent))
     except OSError as error:
-        raise OutputError(f"cannot write to {out.parent}: {error.strerror}; choose another folder") from None
+        raise OutputError(f"cannot write to {place.parent}: {error.strerror}; choose another folder") from None
     try:
         yield draft
         draft.chmod(0o777 & ~_umask())
-        if out.exists():
-            old = draft.with_suffix(".old")
-            out.rename(old)
-            draft.rename(out)
-            shutil.rmtree(old)
-        else:
-            draft.rename(out)
+        refuse_existing(out, force=force)  # it may have appeared meanwhile
+        old = draft.with_suffix(".old")
+        if place.exists():
+            place.rename(old)
+        try:
+            draft.rename(place)
+        except OSError:
+            if old.exists():
+                old.rename(place)
+            raise
+        shutil.rmtree(old, ignore_errors=True)
+        if old.exists():
+            log.warning("what was in %s could not be removed and is now in %s", out, old)
     except OSError as error:
-        raise OutputError(f"cannot write {out}: {error.strerror or error}") from None
+        elsewhere = error.filename is not None and not Path(error.filename).is_relative_to(draft)
+        raise OutputError(f"cannot write {error.filename if elsewhere else out}: {error.strerror or error}") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 

@@ -15,6 +15,7 @@ from typing import IO
 
 from multiea import progress
 from multiea.data.readers.pairs import PAIR_FILES
+from multiea.data.readers.tables import first_line
 from multiea.errors import InputError
 
 ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tar.bz2", ".tgz", ".txz", ".zip")
@@ -38,8 +39,13 @@ def unpacked(archive: Path) -> Iterator[Path]:
                     with target.open("wb") as file:
                         shutil.copyfileobj(stream, file, 1 << 20)
                     advance(1)
-        except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError) as error:
-            raise InputError(f"the archive is cut off or damaged ({error})", path=archive) from None
+        except (tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError, zlib.error, EOFError, RuntimeError) as error:
+            raise InputError(f"the archive is cut off or damaged ({first_line(error)})", path=archive) from None
+        except OSError as error:
+            found = f"cannot be unpacked in {folder.parent}: {error.strerror or error}"
+            raise InputError(
+                found, path=archive, hint="Set TMPDIR to a folder with room, or unpack it yourself"
+            ) from None
         try:
             yield folder
         except InputError as error:

@@ -15,10 +15,11 @@ from multiea.data.group_names import groups_from_table
 from multiea.data.groups import ABSENT
 from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.readers.pairs import is_pair, read_pair
+from multiea.data.readers.pairs import has_relation_names, is_dbp15k, is_pair, read_pair
 from multiea.data.task import Task
 from multiea.errors import InputError, SettingError
 
+PAPERS_DEGREE = 15
 DEPTH = 4  # how far below the source a pair's folder may lie
 
 
@@ -63,10 +64,10 @@ RECIPES = {
         published_groups=2539,
         links_a_pair=15_000,
         notes=(
-            "The number of complete groups does not depend on the release; entities and triples do. The paper started "
-            "from a larger release of DBP15K than the usual one, so its counts are higher.",
             "The paper's rows for fr, ja and zh seem permuted: by relations and triples, its fr fits zh here, its zh "
             "fits ja, its ja fits fr.",
+            "Read so, the paper's counts are higher than these in every row: it started from a larger release of "
+            "DBP15K than the usual one. The number of complete groups is the same.",
         ),
     ),
     "dwy-3": Recipe(
@@ -90,7 +91,7 @@ class Build:
     """The choices of a build; the defaults are the paper's."""
 
     benchmark: str
-    degree: int = 15
+    degree: int = PAPERS_DEGREE
     whole_graphs: bool = False
     all_groups: bool = False
 
@@ -109,6 +110,13 @@ def build_benchmark(build: Build, source: Path) -> Task:
     with _folder_of_pairs(build, source) as folders:
         for spoke, folder in folders.items():
             names = (recipe.hub, spoke) if recipe.hub_side == 0 else (spoke, recipe.hub)
+            if is_dbp15k(folder) and not has_relation_names(folder, recipe.hub_side + 1):
+                raise InputError(
+                    f"no rel_ids_{recipe.hub_side + 1}",
+                    path=folder,
+                    expected="names of the hub's relations: their numbers differ from pair to pair",
+                    hint="Fetch a release of DBP15K that has the rel_ids files",
+                )
             pair, groups = read_pair(folder, names)
             links = max(links, len(groups))
             hub.add_triples(*pair[recipe.hub_side].named_triples())
@@ -133,14 +141,14 @@ def differences(build: Build, task: Task) -> list[str]:
     choices = []
     if build.whole_graphs:
         choices.append("whole graphs instead of the surroundings of the groups")
-    elif build.degree != 15:
-        choices.append(f"neighbours of a degree above {build.degree} instead of 15")
+    elif build.degree != PAPERS_DEGREE:
+        choices.append(f"neighbours of a degree above {build.degree} instead of {PAPERS_DEGREE}")
     if build.all_groups:
         choices.append("partial groups too")
     notes = [f"You asked for {' and '.join(choices)}; the paper's counts are for its own recipe."] if choices else []
-    if build.benchmark not in (task.name, task.name.removesuffix("-full")) and not choices:
-        notes.append(f"The source is not the one the paper used, so this is named {task.name}, not {build.benchmark}.")
-    return notes + list(recipe.notes)
+    if task.name != _name(build, recipe, recipe.links_a_pair):
+        notes.append(f"The source is not the one the paper used, so this is named {task.name}.")
+    return notes + ([] if choices else list(recipe.notes))
 
 
 def _members_and_popular_neighbours(kg: KnowledgeGraph, members: np.ndarray, degree: int) -> np.ndarray:
@@ -162,6 +170,8 @@ def _name(build: Build, recipe: Recipe, links: int) -> str:
         name += f"-{links // 1000}k" if links >= 1000 else f"-{links}"
     if build.whole_graphs and build.all_groups:
         return name + "-full"
+    if not build.whole_graphs and build.degree != PAPERS_DEGREE:
+        name += f"-degree-{build.degree}"
     return name + "-whole" * build.whole_graphs + "-all-groups" * build.all_groups
 
 
@@ -174,25 +184,27 @@ def _folder_of_pairs(build: Build, source: Path) -> Iterator[Mapping[str, Path]]
     if source.is_file() and not is_archive(source):
         raise InputError("not an archive", path=source, expected=f"a folder, or a file ending in {', '.join(ARCHIVES)}")
     folders = _pairs_below(recipe, source) if source.is_dir() else {}
-    if folders:
+    if len(folders) == len(recipe.pairs):
         yield folders
         return
+    missing = [pair for spoke, pair in recipe.pairs.items() if spoke not in folders]
     archives = [source] if source.is_file() else sorted(path for path in source.iterdir() if is_archive(path))
     likely_first = sorted(archives, key=lambda path: not path.name.lower().startswith(build.benchmark[:3]))
     for archive in likely_first:
         with unpacked(archive) as folder:
-            if folders := _pairs_below(recipe, folder):
+            folders = _pairs_below(recipe, folder)
+            if len(folders) == len(recipe.pairs):
                 yield folders
                 return
     raise InputError(
-        f"the pairs {', '.join(recipe.pairs.values())} are not there",
+        f"the pairs {', '.join(missing)} are not there",
         path=source,
-        expected="folders of these names in the DBP15K or OpenEA layout, or an archive of them",
+        expected="folders of these names, each with ent_ids_1 and triples_1, or with rel_triples_1, or an archive",
     )
 
 
 def _pairs_below(recipe: Recipe, source: Path) -> dict[str, Path]:
-    """The folders of all pairs; empty where one is missing. A pair's own folder may lie deeper, as in mapping/0_3."""
+    """The folders of the pairs that are there. A pair's own folder may lie deeper, as in mapping/0_3."""
     found: dict[str, Path] = {}
     patterns = ["/".join("*" * depth) for depth in range(1, DEPTH + 1)]
     pairs = sorted(path for pattern in patterns for path in source.glob(pattern) if is_pair(path))
@@ -201,4 +213,4 @@ def _pairs_below(recipe: Recipe, source: Path) -> dict[str, Path]:
         candidates = [path for path, parts in places if pair in parts and "sharing" not in parts]
         if candidates:  # splits of one pair hold the same KGs and links, so that the first will do
             found[spoke] = candidates[0]
-    return found if len(found) == len(recipe.pairs) else {}
+    return found

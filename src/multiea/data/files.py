@@ -19,6 +19,7 @@ from multiea.errors import InputError
 BLOCK_BYTES = 8 << 20
 LONGEST_RECORD = 64 << 20
 NEWLINE, QUOTE = ord("\n"), ord('"')
+GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -41,6 +42,8 @@ class _Watched(io.RawIOBase):
 def opened(path: Path) -> Iterator[BinaryIO]:
     """The file's bytes, unpacked where its name ends in .gz; what fails while reading becomes an InputError."""
     try:
+        if "\0" in str(path):
+            raise InputError("a zero byte in the name", path=str(path).replace("\0", "\\0"), expected="a file's name")
         if path.is_dir():
             raise InputError("this is a folder", path=path, expected="a file")
         with (
@@ -49,7 +52,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         ):
             stream = io.BufferedReader(_Watched(raw, advance), 1 << 20)
             packed = path.suffix == ".gz"
-            if not packed and stream.peek(2).startswith(b"\x1f\x8b"):
+            if not packed and stream.peek(2).startswith(GZIP_MAGIC):
                 raise InputError("packed data", path=path, hint="It looks gzipped: let its name end in .gz")
             yield cast(BinaryIO, gzip.GzipFile(fileobj=stream) if packed else stream)
     except FileNotFoundError:
@@ -58,10 +61,12 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise InputError(
             f"the gzip data is cut off or damaged ({error})", path=path, hint="Fetch or pack the file again"
         ) from None
-    except gzip.BadGzipFile:
-        raise InputError(
-            "the name ends in .gz but the file is not gzipped", path=path, hint="Rename it, or pack it with gzip"
-        ) from None
+    except gzip.BadGzipFile as error:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == GZIP_MAGIC
+        found = f"the gzip data is damaged ({error})" if packed else "the name ends in .gz but the file is not gzipped"
+        hint = "Fetch or pack the file again" if packed else "Rename it, or pack it with gzip"
+        raise InputError(found, path=path, hint=hint) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
 
@@ -129,5 +134,5 @@ def _refuse_other_encodings(path: Path, block: Block) -> None:
             path=path,
             line=block.line_at(error.start),
             expected="UTF-8 text",
-            hint="Convert it, for instance with iconv -t utf-8",
+            hint="Convert it, for instance with iconv -f latin1 -t utf-8",
         ) from None

@@ -14,10 +14,12 @@ from scipy.sparse.csgraph import connected_components
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import Indices, KnowledgeGraph
-from multiea.errors import InputError
+from multiea.errors import InputError, counted
 
 log = logging.getLogger("multiea")
-LENIENT_HINT = "Correct them, or drop them with --lenient"
+SIDES = ("left", "right")
+MISSING = {"entity": pl.String, "kg": pl.String}
+LENIENT_HINT = "Correct them, or drop them with --lenient (lenient=True in Python)"
 
 
 def groups_from_table(
@@ -45,11 +47,12 @@ def groups_from_table(
     for column, kg in enumerate(kgs):
         if kg.name not in table.columns:
             continue
-        cells = table[kg.name].cast(pl.String)
+        cells = table.get_column(kg.name).cast(pl.String).alias("cell")  # a KG may be named like a pattern
         cells = cells.set(cells == "", None)
         members[:, column] = kg.positions(cells)
         unknown = cells.is_not_null() & pl.Series(members[:, column] == ABSENT)
-        missing.append(pl.DataFrame({"entity": cells.filter(unknown)}).with_columns(kg=pl.lit(kg.name)))
+        places = [f"{kg.name}, line {lines[int(row)]:,}" for row in unknown.arg_true()]
+        missing.append(pl.DataFrame({"entity": cells.filter(unknown), "kg": places}, schema=MISSING))
     _report_missing(pl.concat(missing) if missing else pl.DataFrame(), path, lenient=lenient)
     _refuse_repeated(kgs, members, lines, path)
     return _without_single_members(names, members, path)
@@ -60,22 +63,33 @@ def groups_from_links(
 ) -> Groups:
     """Groups from links (columns left, right; optionally left_kg, right_kg): connected components become groups."""
     offsets = np.cumsum([0, *(len(kg.entities) for kg in kgs)])
-    ends = [_locate(kgs, offsets, links, side, path) for side in ("left", "right")]
+    ends = [_locate(kgs, offsets, links, side, path) for side in SIDES]
     missing = [
         links.filter(pl.Series(end == ABSENT)).select(entity=side, kg=pl.lit("any KG"))
-        for side, end in zip(("left", "right"), ends, strict=True)
+        for side, end in zip(SIDES, ends, strict=True)
     ]
-    _report_missing(pl.concat(missing), path, lenient=lenient)
-    known = (ends[0] != ABSENT) & (ends[1] != ABSENT)
-    left, right = ends[0][known], ends[1][known]
-    linked, numbers = np.unique(np.concatenate([left, right]), return_inverse=True)
-    edges = (np.ones(len(left), dtype=bool), (numbers[: len(left)], numbers[len(left) :]))
+    _report_missing(pl.concat(missing).unique(maintain_order=True), path, lenient=lenient)
+    strangers = pl.concat([table["entity"] for table in missing]).unique()  # they may still join others
+    ends = [_numbered(end, links[side], strangers, int(offsets[-1])) for side, end in zip(SIDES, ends, strict=True)]
+    linked, numbers = np.unique(np.concatenate(ends), return_inverse=True)
+    count_of_links = links.height
+    edges = (np.ones(count_of_links, dtype=bool), (numbers[:count_of_links], numbers[count_of_links:]))
     count, component = connected_components(coo_array(edges, shape=(len(linked), len(linked))), directed=False)
+    known = linked < offsets[-1]
+    linked, component = linked[known], component[known]
     owner = np.searchsorted(offsets, linked, side="right") - 1
     _refuse_two_of_one_kg(kgs, offsets, linked, owner, component, path)
     members = np.full((count, len(kgs)), ABSENT, dtype=np.int32)
     members[component, owner] = linked - offsets[owner]
     return _without_single_members(tuple(kg.name for kg in kgs), members, path)
+
+
+def _numbered(end: np.ndarray, names: pl.Series, strangers: pl.Series, first: int) -> np.ndarray:
+    """Positions as they are, and for names that no KG has a number of their own, from `first` on."""
+    number = names.replace_strict(
+        strangers, np.arange(first, first + len(strangers)), default=-1, return_dtype=pl.Int64
+    )
+    return np.where(end == ABSENT, number.to_numpy(), end)
 
 
 def _locate(
@@ -94,7 +108,7 @@ def _locate(
         homes = [kg.name for kg, here in zip(kgs, found[several[0]], strict=True) if here]
         raise InputError(
             f"'{links[side][int(several[0])]}' is an entity of several KGs ({', '.join(homes)}), "
-            f"so a link does not say which is meant ({len(several):,} such cases)",
+            f"so a link does not say which is meant ({counted(len(several), 'such case')})",
             path=path,
             hint="Give the groups as a table with a column a KG (groups.tsv)",
         )
@@ -106,7 +120,8 @@ def _report_missing(missing: pl.DataFrame, path: Path | None, *, lenient: bool) 
     if missing.is_empty():
         return
     first = ", ".join(f"'{entity}' ({kg})" for entity, kg in missing.select("entity", "kg").head(5).iter_rows())
-    what = f"{missing.height:,} entities of groups are not in their KG: {first}" + (
+    are = "is" if missing.height == 1 else "are"
+    what = f"{counted(missing.height, 'entity')} of groups {are} not in the KG: {first}" + (
         ", ..." if missing.height > 5 else ""
     )
     if not lenient:
@@ -126,7 +141,7 @@ def _refuse_repeated(
             first, second = order[twice[0]], order[twice[0] + 1]
             raise InputError(
                 f"entity '{kg.entities[int(column[first])]}' of KG '{kg.name}' is in two groups "
-                f"(lines {lines[first]:,} and {lines[second]:,}; {len(twice):,} such cases)",
+                f"(lines {lines[first]:,} and {lines[second]:,}; {counted(len(twice), 'such case')})",
                 path=path,
                 expected="each entity in at most one group",
                 hint="Join the two groups into one line, or remove one of them",
@@ -150,7 +165,7 @@ def _refuse_two_of_one_kg(
         a, b = (kg.entities[int(linked[order[i]] - offsets[owner[order[i]]])] for i in (at, at + 1))
         raise InputError(
             f"the links put two entities of KG '{kg.name}' into one group: '{a}' and '{b}' "
-            f"({int(same.sum()):,} such cases)",
+            f"({counted(int(same.sum()), 'such case')})",
             path=path,
             expected="at most one entity of each KG in a group",
             hint="Remove the link that is wrong",
@@ -162,5 +177,7 @@ def _without_single_members(names: tuple[str, ...], members: Indices, path: Path
     sizes = np.count_nonzero(members != ABSENT, axis=1)
     alone = int(np.count_nonzero(sizes == 1))
     if alone:
-        log.warning("%s%s groups with a single member left out", f"{path}: " if path else "", f"{alone:,}")
-    return Groups(names, members[sizes >= 2])
+        log.warning("%s%s with a single member left out", f"{path}: " if path else "", counted(alone, "group"))
+    members = members[sizes >= 2]
+    by_name = sorted(range(len(names)), key=lambda kg: names[kg])
+    return Groups(names, members[np.lexsort([members[:, kg] for kg in by_name])])  # the file's order does not matter

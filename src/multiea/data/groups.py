@@ -31,7 +31,8 @@ class Groups:
     members: Indices
 
     def __post_init__(self) -> None:
-        if self.members.ndim != 2 or self.members.shape[1] != len(self.kg_names):
+        whole = np.issubdtype(self.members.dtype, np.integer)
+        if self.members.ndim != 2 or self.members.shape[1] != len(self.kg_names) or not whole:
             raise InputError(
                 f"groups of shape {self.members.shape} for the KGs {', '.join(self.kg_names)}",
                 expected=f"one column a KG: (groups, {len(self.kg_names)})",

@@ -10,6 +10,7 @@ import numpy as np
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.task import Task
+from multiea.errors import counted
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 FEW_GROUPS = 10
@@ -41,7 +42,7 @@ class Inspection:
     validation: int
     held_out: int
     groups_by_size: dict[int, int]
-    overlap: dict[str, int]
+    overlap: dict[str, dict[str, int]]
     warnings: list[str]
 
     def as_dict(self) -> dict[str, object]:
@@ -63,11 +64,8 @@ def inspect(task: Task) -> Inspection:
         validation=len(task.validation),
         held_out=len(task.held_out),
         groups_by_size=known.by_size(),
-        overlap={
-            f"{task.kg_names[a]}-{task.kg_names[b]}": int(overlap[a, b])
-            for a, b in combinations(range(len(task.kgs)), 2)
-        },
-        warnings=[*_kg_warnings(summaries), *_group_warnings(task.kg_names, known)],
+        overlap={a: {b: int(overlap[i, j]) for j, b in enumerate(task.kg_names)} for i, a in enumerate(task.kg_names)},
+        warnings=[*task.notes, *_kg_warnings(summaries), *_group_warnings(task.kg_names, known, len(task.seeds))],
     )
 
 
@@ -92,29 +90,33 @@ def _kg_warnings(kgs: list[KgSummary]) -> list[str]:
         if not kg.triples:
             warnings.append(f"KG '{kg.name}' has no triple between entities: nothing in it can be aligned by structure")
         elif kg.isolated:
-            count = f"{kg.isolated:,} entities ({kg.isolated / kg.entities:.1%})"
-            warnings.append(f"KG '{kg.name}': {count} have no triple and cannot be aligned by structure")
+            count = f"{counted(kg.isolated, 'entity')} ({kg.isolated / kg.entities:.1%})"
+            warnings.append(f"KG '{kg.name}': {count} without a triple, which structure cannot align")
         if kg.duplicates:
-            warnings.append(f"KG '{kg.name}': {kg.duplicates:,} duplicate triples were counted once")
+            warnings.append(f"KG '{kg.name}': {counted(kg.duplicates, 'duplicate triple')} counted once")
     largest, smallest = max(kgs, key=lambda kg: kg.entities), min(kgs, key=lambda kg: kg.entities)
     if largest.entities > 20 * smallest.entities:
         warnings.append(f"KG '{largest.name}' has over 20 times the entities of '{smallest.name}'")
     return warnings
 
 
-def _group_warnings(names: tuple[str, ...], known: Groups) -> list[str]:
+def _group_warnings(names: tuple[str, ...], known: Groups, seeds: int) -> list[str]:
     if not len(known):
         return ["no known groups: give a few as seeds.tsv, without them nothing can be learned"]
     warnings = []
     overlap = known.overlap()
+    if not seeds:
+        warnings.append("none of the known groups is a seed: there is nothing to learn from")
     if len(known) < FEW_GROUPS:
-        warnings.append(f"only {len(known)} known groups: expect little from so few")
+        warnings.append(f"only {counted(len(known), 'known group')}: expect little from so few")
     unlinked = [name for name, count in zip(names, np.diagonal(overlap), strict=True) if not count]
     if unlinked:
         warnings.append(f"no known group reaches {', '.join(unlinked)}: what is there cannot be aligned")
-    for a, b in combinations(range(len(names)), 2):
-        if not overlap[a, b] and names[a] not in unlinked and names[b] not in unlinked:
-            warnings.append(f"no known group joins {names[a]} and {names[b]} directly")
+    linked = [i for i, name in enumerate(names) if name not in unlinked]
+    apart = [f"{names[a]} and {names[b]}" for a, b in combinations(linked, 2) if not overlap[a, b]]
+    if apart:
+        more = f" and {len(apart) - 3:,} more pairs" if len(apart) > 3 else ""
+        warnings.append(f"no known group joins {', '.join(apart[:3])}{more} directly")
     if not len(known.complete):
         warnings.append(f"no group is complete (in all {len(names)} KGs): M-Hits@K cannot be computed")
     return warnings

@@ -41,6 +41,18 @@ class KnowledgeGraph:
     literals: pl.DataFrame = field(default_factory=no_literals)
     labels: pl.Series | None = None
 
+    def __post_init__(self) -> None:
+        sizes = (len(self.entities), len(self.relations), len(self.entities))
+        if self.triples.ndim != 2 or self.triples.shape[1] != 3 or not np.issubdtype(self.triples.dtype, np.integer):
+            raise InputError(
+                f"KG '{self.name}': triples of shape {self.triples.shape}", expected="(T, 3) whole numbers"
+            )
+        if len(self.triples) and (self.triples.min() < 0 or (self.triples.max(axis=0) >= sizes).any()):
+            raise InputError(f"KG '{self.name}': a triple of a position that is not there", expected=f"below {sizes}")
+        for what, names in (("entities", self.entities), ("relations", self.relations)):
+            if names.n_unique() != len(names):
+                raise InputError(f"KG '{self.name}': two {what} of one name", expected="each name once")
+
     @classmethod
     def from_triples(
         cls,
@@ -65,15 +77,16 @@ class KnowledgeGraph:
                 )
         else:
             rows = list(triples)
-            wrong = next(
-                (row for row in rows if isinstance(row, str) or len(row) != 3 or not all(map(is_text, row))), None
-            )
+            wrong = next((row for row in rows if not _is_triple(row)), None)
             if wrong is not None:
                 raise InputError(f"KG '{name}': the triple {wrong!r}", expected="three names: head, relation, tail")
             columns = [pl.Series([row[i] for row in rows], dtype=pl.String) for i in range(3)]
         builder = KnowledgeGraphBuilder(name)
         builder.add_triples(*columns)
-        builder.add_entities(pl.Series([str(entity) for entity in entities], dtype=pl.String))
+        others = list(entities)
+        if not all(map(is_text, others)):
+            raise InputError(f"KG '{name}': an entity that is no text", expected="names that are not empty")
+        builder.add_entities(pl.Series(others, dtype=pl.String))
         return builder.build()
 
     @cached_property
@@ -98,9 +111,9 @@ class KnowledgeGraph:
             names = pl.select(pl.coalesce(self.labels.gather(positions), names)).to_series()
         return names.to_list()
 
-    def named_triples(self) -> pl.DataFrame:
-        """The triples as names: head, relation, tail."""
-        head, relation, tail = self.triples.T
+    def named_triples(self, which: slice = slice(None)) -> pl.DataFrame:
+        """The triples, or some of them, as names: head, relation, tail."""
+        head, relation, tail = self.triples[which].T
         return pl.DataFrame(
             {
                 "head": self.entities.gather(head),
@@ -134,3 +147,7 @@ class KnowledgeGraph:
             f"KnowledgeGraph('{self.name}': {len(self.entities):,} entities, {len(self.relations):,} relations, "
             f"{len(self.triples):,} triples)"
         )
+
+
+def _is_triple(row: object) -> bool:
+    return isinstance(row, Sequence) and not isinstance(row, str) and len(row) == 3 and all(map(is_text, row))

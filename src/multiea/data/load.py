@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 
 from multiea.data.readers import read_groups, read_kg, stem_and_format
-from multiea.data.readers.folder import Parts, read_dataset_toml, read_native_folder
+from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
+from multiea.data.readers.parts import Parts
 from multiea.data.task import Task
-from multiea.errors import InputError
+from multiea.errors import InputError, counted
 
+log = logging.getLogger("multiea")
 EMBEDDED = {"world": Path(__file__).parent / "world"}
 DEFAULT_TRAIN_RATIO = 0.3
 
@@ -27,12 +30,18 @@ def load(
     """Reads a data set: a folder, a dataset.toml, 'world', or several files, one a KG, with a file of seeds.
 
     Known groups that are not split yet (groups.tsv, ent_links, ref_ent_ids alone) are split by train_ratio (0.3 unless
-    given) and the rest is held out; a data set that fixes its seeds keeps them unless train_ratio is given.
+    given) and the rest is held out. A data set that fixes its seeds keeps them unless train_ratio is given; what
+    validation_ratio asks for is then carved out of the seeds.
     """
+    notes = _Notes()
+    log.addHandler(notes)
     try:
         parts = _read(source, seeds=None if seeds is None else Path(seeds), lenient=lenient)
-    except (OSError, ValueError) as error:  # a path no system takes: too long, with a zero byte
-        raise InputError(f"cannot be read: {getattr(error, 'strerror', None) or error}", path=str(source)) from None
+    except OSError as error:  # a path no system takes, such as one too long
+        place = error.filename or (source if isinstance(source, str | Path) else " ".join(map(str, source)))
+        raise InputError(f"cannot be read: {error.strerror or error}", path=place) from None
+    finally:
+        log.removeHandler(notes)
     groups = parts.groups
     if "groups" in groups and "seeds" in groups:
         raise InputError(
@@ -42,26 +51,52 @@ def load(
         )
     undecided = "groups" in groups
     held_out = groups.get("groups" if undecided else "held_out")
-    task = Task(parts.kgs, groups.get("seeds"), held_out, groups.get("validation"), name=parts.name)
-    if undecided or train_ratio is not None or validation_ratio:
+    task = Task(
+        parts.kgs, groups.get("seeds"), held_out, groups.get("validation"), name=parts.name, notes=notes.messages
+    )
+    if undecided or train_ratio is not None:
         return task.split(DEFAULT_TRAIN_RATIO if train_ratio is None else train_ratio, validation_ratio, random_state)
-    return task
+    if not validation_ratio:
+        return task
+    carved = Task(task.kgs, task.seeds).split(1 - validation_ratio, random_state=random_state)
+    validation = task.validation.joined(carved.held_out)
+    return Task(task.kgs, carved.seeds, task.held_out, validation, name=task.name, notes=task.notes)
+
+
+class _Notes(logging.Handler):
+    """Keeps what the readers warn of, so that it stays with the task."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
 
 
 def _read(source: str | Path | Sequence[str | Path], *, seeds: Path | None, lenient: bool) -> Parts:
     if not isinstance(source, str | Path):
+        if not isinstance(source, Sequence):
+            raise InputError(f"a data set given as {source!r}", expected="a path, or several")
         if len(source) != 1:
             return _read_files([Path(file) for file in source], seeds, lenient=lenient)
         source = source[0]
     parts = _read_one(source, lenient=lenient)
     if seeds is not None:
         kept = {role: groups for role, groups in parts.groups.items() if role == "held_out"}
+        for role in parts.groups.keys() - kept.keys():
+            number = counted(len(parts.groups[role]), "group")
+            log.warning("%s: %s of the data set's %s not used, since seeds were given apart", parts.name, number, role)
         parts = Parts(parts.name, parts.kgs, {"seeds": read_groups(seeds, parts.kgs, lenient=lenient)} | kept)
     return parts
 
 
 def _read_one(source: str | Path, *, lenient: bool) -> Parts:
+    if "\0" in str(source):
+        raise InputError(f"the path {str(source)!r}", expected="one without a zero byte")
     path = EMBEDDED.get(str(source), Path(source))
+    if str(source) in EMBEDDED and Path(source).is_dir():
+        log.warning("'%s' is the embedded data set; for the folder of that name write ./%s", source, source)
     if path.suffix == ".toml":
         return read_dataset_toml(path, lenient=lenient)
     if not path.exists():

@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from multiea import progress
+from multiea.data.groups import ABSENT
 from multiea.errors import SettingError
 
 Ids = NDArray[np.int64]
@@ -28,7 +29,6 @@ TYPE_SKEW = 0.8  # the same for the sizes of types
 OUT_DEGREE_SPREAD = 1.0  # of the logarithm of the number of triples an entity is the head of
 BLOCK_TRIPLES = 1 << 20
 BLOCK_ROWS = 1 << 18
-ABSENT = -1
 
 # Up to these bounds a triple fits in one 64-bit number.
 BOUNDS: dict[str, tuple[float, float]] = {

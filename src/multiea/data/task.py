@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
+import polars as pl
+from numpy.typing import NDArray
 
-from multiea.data.groups import Groups
+from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.errors import InputError, SettingError
+from multiea.errors import InputError, SettingError, counted
 
 
 class Task:
@@ -22,14 +25,17 @@ class Task:
         validation: Groups | None = None,
         *,
         name: str = "task",
+        notes: Sequence[str] = (),
     ) -> None:
         self.name = name
+        self.notes = tuple(notes)  # what the readers warned of
         self.kgs = tuple(kgs)
         self._refuse_too_few_or_repeated_kgs()
         self.seeds = self._checked("seeds", seeds)
         self.held_out = self._checked("held-out groups", held_out)
         self.validation = self._checked("validation groups", validation)
-        self.known = self.seeds.joined(self.validation, self.held_out)  # raises where an entity is in two of them
+        self._refuse_entities_of_two_kinds()
+        self.known = self.seeds.joined(self.validation, self.held_out)
 
     @property
     def kg_names(self) -> tuple[str, ...]:
@@ -42,17 +48,19 @@ class Task:
         The split depends on what the groups hold and on the random state, not on the order of groups, entities or KGs.
         """
         for name, ratio in (("train_ratio", train_ratio), ("validation_ratio", validation_ratio)):
-            if not 0 <= ratio <= 1:
-                raise SettingError(f"{name} must be between 0 and 1, got {ratio}")
+            if not isinstance(ratio, int | float) or not 0 <= ratio <= 1:
+                raise SettingError(f"{name} must be between 0 and 1, got {ratio!r}")
+        if not isinstance(random_state, int) or random_state < 0:
+            raise SettingError(f"random_state must be a whole number from 0 on, got {random_state!r}")
         if train_ratio + validation_ratio > 1:
             raise SettingError(
                 f"train_ratio + validation_ratio must be at most 1, got {train_ratio + validation_ratio}"
             )
-        order = self.known.names(self.kgs).with_row_index("\0row").sort(sorted(self.kg_names))["\0row"].to_numpy()
+        order = _canonical_order(self.known, self.kgs)
         order = order[np.random.default_rng(random_state).permutation(len(order))].astype(np.int64)
         cuts = np.rint(np.cumsum([train_ratio, validation_ratio]) * len(order)).astype(int)
         seeds, validation, held_out = (self.known.take(part) for part in np.split(order, cuts))
-        return Task(self.kgs, seeds, held_out, validation, name=self.name)
+        return Task(self.kgs, seeds, held_out, validation, name=self.name, notes=self.notes)
 
     def _refuse_too_few_or_repeated_kgs(self) -> None:
         names = self.kg_names
@@ -68,6 +76,18 @@ class Task:
                 f"two KGs are named {', '.join(map(repr, repeated))}", expected="a name of its own for each KG"
             )
 
+    def _refuse_entities_of_two_kinds(self) -> None:
+        kinds = {"seeds": self.seeds, "validation groups": self.validation, "held-out groups": self.held_out}
+        for (one, groups), (other, others) in combinations(kinds.items(), 2):
+            for kg, members, also in zip(self.kgs, groups.members.T, others.members.T, strict=True):
+                both = np.setdiff1d(np.intersect1d(members, also), [ABSENT])
+                if len(both):
+                    raise InputError(
+                        f"entity '{kg.entities[int(both[0])]}' of KG '{kg.name}' is in two groups, "
+                        f"of the {one} and of the {other} ({counted(len(both), 'such case')})",
+                        expected="each entity in at most one group",
+                    )
+
     def _checked(self, what: str, groups: Groups | None) -> Groups:
         groups = Groups.empty(self.kg_names) if groups is None else groups
         if groups.kg_names != self.kg_names:
@@ -75,8 +95,19 @@ class Task:
                 f"the {what} are over the KGs {', '.join(groups.kg_names)}",
                 expected=f"the task's KGs in its order: {', '.join(self.kg_names)}",
             )
+        sizes = [len(kg.entities) for kg in self.kgs]
+        if len(groups) and (groups.members.min() < ABSENT or (groups.members.max(axis=0) >= sizes).any()):
+            raise InputError(f"the {what} name positions that a KG does not have", expected=f"below {sizes}")
         return groups
 
     def __repr__(self) -> str:
-        counts = f"{len(self.seeds):,} seeds, {len(self.held_out):,} held-out groups"
+        counts = f"{counted(len(self.seeds), 'seed')}, {counted(len(self.held_out), 'held-out group')}"
+        counts += f", {len(self.validation):,} for validation" if len(self.validation) else ""
         return f"Task('{self.name}': {len(self.kgs)} KGs, {counts})" + "".join(f"\n  {kg!r}" for kg in self.kgs)
+
+
+def _canonical_order(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:
+    """The order of groups by the names of their members, KGs taken by name."""
+    names = groups.names(kgs)
+    by_name = pl.DataFrame({str(at): names.get_column(kg) for at, kg in enumerate(sorted(names.columns))})
+    return by_name.with_row_index("row").sort(pl.exclude("row"))["row"].to_numpy().astype(np.int64)

@@ -1,4 +1,7 @@
-"""Writes a data set as a native folder, which load() reads back to the same KGs and groups."""
+"""Writes a data set as a native folder, which load() reads back to the same entities, triples and groups.
+
+Literals are not part of that form: they stay with the source.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +12,14 @@ import polars as pl
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.readers.triples import HEADERS
+from multiea.data.readers.parts import ROLES
+from multiea.data.readers.triples import header_columns
 from multiea.data.task import Task
 from multiea.errors import OutputError
 
 ROWS = 1 << 18
 NAME_OF_A_FILE = re.compile(r"[^./\\\s][^/\\\t\r\n\0]*")
-RESERVED = ("groups", "seeds", "validation", "held_out", "entities")
+RESERVED = (*ROLES, "entities")
 
 
 def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
@@ -29,8 +33,9 @@ def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
         with (folder / f"{kg.name}.tsv").open("wb") as file:
             file.write(_header_where_needed(kg))
             for start in range(0, len(kg.triples), ROWS):
-                rows = KnowledgeGraph(kg.name, kg.entities, kg.relations, kg.triples[start : start + ROWS])
-                rows.named_triples().write_csv(file, separator="\t", include_header=False, quote_style="never")
+                kg.named_triples(slice(start, start + ROWS)).write_csv(
+                    file, separator="\t", include_header=False, quote_style="never"
+                )
         label = pl.lit(None, pl.String) if kg.labels is None else kg.labels.str.replace_all(r"[\t\r\n]", " ")
         table = pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label)
         extra.append(table.filter(pl.col("label").is_not_null() | pl.Series(kg.degrees == 0)))
@@ -61,8 +66,8 @@ def _header_where_needed(kg: KnowledgeGraph) -> bytes:
         return b""
     head, relation, tail = map(int, kg.triples[0])
     names = [kg.entities[head], kg.relations[relation], kg.entities[tail]]
-    like_a_header = any(set(usual) <= {name.strip().lower() for name in names} for usual in HEADERS)
-    return ("\t".join(HEADERS[0]) + "\n").encode() if like_a_header or names[0].startswith("\ufeff") else b""
+    needed = header_columns(names) is not None or names[0].startswith("\ufeff")
+    return b"head\trelation\ttail\n" if needed else b""
 
 
 def _refuse_unwritable(kg_name: str, names: pl.Series) -> None:

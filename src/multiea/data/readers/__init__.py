@@ -93,6 +93,10 @@ def read_groups(
 
 def _format_of(path: Path) -> str:
     known = stem_and_format(path)
+    if not path.exists():
+        raise InputError("no such file", path=path, hint="Check the spelling and the folder")
+    if path.is_dir():
+        raise InputError("this is a folder", path=path, expected="a file")
     if known is None:
         raise InputError(
             "unknown format",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,23 +13,20 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from multiea.data.files import opened
-from multiea.data.groups import Groups
-from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers import EXTENSIONS, FORMATS, GROUP_FORMATS, read_groups, read_kg, stem_and_format
+from multiea.data.readers.parts import ROLES, Parts
 from multiea.data.readers.tables import TSV, text_rows
 from multiea.errors import InputError, unknown
 
-ROLES = ("groups", "seeds", "validation", "held_out")
+log = logging.getLogger("multiea")
+NO_DATA = (".md", ".toml", ".json", ".html")  # what may lie beside the data
+TOML_EXPECTED = {
+    "columns": "three column names: head, relation, tail",
+    "file": "a file's name, or a list of them",
+    "kgs": "tables [kgs.NAME] with a file each",
+    **dict.fromkeys(("groups", "seeds", "validation", "held_out"), "a file's name, or a table with file and format"),
+}
 ENTITY_COLUMNS = ("kg", "entity", "label")
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a data set holds: its KGs, and its known groups by role; those of role 'groups' are still to be split."""
-
-    name: str
-    kgs: Sequence[KnowledgeGraph]
-    groups: Mapping[str, Groups] = field(default_factory=dict)
 
 
 class _Strict(BaseModel):
@@ -97,7 +94,8 @@ def read_dataset_toml(path: Path, *, lenient: bool = False) -> Parts:
         raise InputError(_first_complaint(error), path=path) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"broken TOML: {error}", path=path) from None
-    shown = _as_the_folder_shows(path.parent, except_files={entry.file for entry in settings.group_files().values()})
+    named = {entry.file for entry in settings.group_files().values()}
+    shown = _as_the_folder_shows(path.parent, except_files=named, kgs_too=not settings.kgs)
     found: dict[str, Any] = {"name": settings.name or shown.name, "kgs": settings.kgs or shown.kgs}
     found["entities"] = settings.entities or shown.entities
     if not settings.group_files():
@@ -116,25 +114,35 @@ def read_dataset_toml(path: Path, *, lenient: bool = False) -> Parts:
     return _read(path.parent, settings, lenient=lenient)
 
 
-def _as_the_folder_shows(folder: Path, except_files: Collection[str] = ()) -> DatasetToml:
+def _as_the_folder_shows(folder: Path, except_files: Collection[str] = (), *, kgs_too: bool = True) -> DatasetToml:
     """What the names of the files in a folder say."""
     kgs: dict[str, KgFiles] = {}
     groups: dict[str, GroupFile] = {}
     entities: str | None = None
-    for path in sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith(".")):
-        known = stem_and_format(path)
-        if known is None or path.name in except_files:
+    unread = []
+    for path in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
+        known = stem_and_format(path) if path.is_file() else None
+        if path.name in except_files or (
+            known is None and (path.is_dir() or path.suffix in NO_DATA or not path.suffix)
+        ):
+            continue
+        if not kgs_too and (known is None or known[0] not in (*ROLES, "entities")):
+            continue
+        if known is None:
+            unread.append(path.name)
             continue
         stem, format_name = known
         if not stem.isprintable():
             raise InputError(f"a file named {path.name!r}", path=folder, expected="printable names of KGs")
+        _refuse_near_miss(path, stem, format_name)
         if stem == "entities" and format_name == "tsv":
             entities = path.name
         elif stem in ROLES:
-            _refuse_second(stem, [groups[stem].file] if stem in groups else [], folder, path)
+            _refuse_second(stem, [groups[stem].file] if stem in groups else [], folder, path, "one file of each kind")
             groups[stem] = GroupFile(file=path.name)
         elif format_name in FORMATS:
-            _refuse_second(stem, kgs[stem].file if stem in kgs else [], folder, path)
+            seen = kgs[stem].file if stem in kgs else []
+            _refuse_second(stem, seen, folder, path, "a name of its own for each KG")
             kgs[stem] = KgFiles(file=[path.name])
         else:
             raise InputError(
@@ -143,7 +151,23 @@ def _as_the_folder_shows(folder: Path, except_files: Collection[str] = ()) -> Da
                 expected=f"a name that says what they are for: {', '.join(ROLES)}",
                 hint=f"Rename it, for instance to seeds{path.name.removeprefix(stem)}",
             )
+    if unread:
+        log.warning("%s: not read, since the names say no format: %s", folder, ", ".join(unread))
     return DatasetToml(name=folder.resolve().name, kgs=kgs, entities=entities, **groups)
+
+
+def _refuse_near_miss(path: Path, stem: str, format_name: str) -> None:
+    """A file named nearly like one of those with a meaning would otherwise be taken for a KG."""
+    plain = stem.lower().replace("-", "_").split(".")[0]
+    meant = {"seed": "seeds", "group": "groups", "heldout": "held_out", "entity": "entities"}.get(plain, plain)
+    exact = stem in ROLES or (stem == "entities" and format_name == "tsv")
+    if meant in (*ROLES, "entities") and not exact:
+        raise InputError(
+            "a name that is nearly one with a meaning",
+            path=path,
+            expected=f"{meant}.tsv" if meant == "entities" else f"{meant} and an extension such as .tsv or .sssom.tsv",
+            hint="Rename it; if it is a KG of that name, say so in dataset.toml",
+        )
 
 
 def _read(folder: Path, settings: DatasetToml, *, lenient: bool) -> Parts:
@@ -182,12 +206,12 @@ def _entity_table(path: Path, kg_names: Sequence[str]) -> pl.DataFrame:
     return table
 
 
-def _refuse_second(name: str, seen: Sequence[str], folder: Path, path: Path) -> None:
+def _refuse_second(name: str, seen: Sequence[str], folder: Path, path: Path, expected: str) -> None:
     if seen:
         raise InputError(
             f"two files are named '{name}': {seen[0]} and {path.name}",
             path=folder,
-            expected="a name of its own for each KG",
+            expected=expected,
             hint="Rename one, remove one, or name several files of one KG in dataset.toml",
         )
 
@@ -201,4 +225,6 @@ def _first_complaint(error: ValidationError) -> str:
         top = len(first["loc"]) == 1
         owner: type[BaseModel] = DatasetToml if top else KgFiles if first["loc"][0] == "kgs" else GroupFile
         return unknown(str(first["loc"][-1]), owner.model_fields, what=f"key at {place}:")
-    return f"{place}: {first['msg'].lower()}"
+    key = next((str(part) for part in reversed(first["loc"]) if part in TOML_EXPECTED), None)
+    found = "nothing" if first["type"] == "missing" else repr(first["input"])[:60]
+    return f"{place}: {found}; expected {TOML_EXPECTED[key] if key else first['msg'].lower()}"

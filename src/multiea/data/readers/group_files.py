@@ -43,7 +43,7 @@ def read_group_table(dialect: Dialect) -> GroupReader:
             raise InputError("the file is empty", path=path, expected="a header with one KG name a column")
         table = pl.concat([block.table for block in blocks])
         header = [name or "" for name in table.row(0)]
-        _refuse_repeated_columns(path, header)
+        _refuse_repeated_columns(path, header, "one column a KG: a group has at most one entity of each")
         table = table.slice(1).rename(dict(zip(table.columns, header, strict=True)))
         lines = np.concatenate([block.lines for block in blocks])[1:]
         return groups_from_table(kgs, table, path=path, lines=lines, lenient=lenient)
@@ -98,7 +98,7 @@ def read_sssom(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Grou
         raise InputError(
             "no exact mapping", path=path, expected=f"rows whose predicate is one of {', '.join(SSSOM_EXACT)}"
         )
-    links = {}
+    links: dict[str, pl.Series] = {}
     for side, slot in (("left", "subject"), ("right", "object")):
         links[side] = _known_form(kgs, table[f"{slot}_id"], prefixes)
         if f"{slot}_source" in table.columns:
@@ -124,7 +124,7 @@ def _sssom_table(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:
     if not numbered:
         raise InputError("no mappings", path=path, expected="a header line with subject_id, predicate_id, object_id")
     header = numbered[0][1]
-    _refuse_repeated_columns(path, header)
+    _refuse_repeated_columns(path, header, "each column once", line=numbered[0][0])
     for number, fields in numbered:
         if len(fields) != len(header):
             raise InputError(
@@ -153,13 +153,12 @@ def _expanded(curie: str, prefixes: dict[str, str]) -> str:
     return prefixes[prefix] + local if colon and prefix in prefixes else curie
 
 
-def _refuse_repeated_columns(path: Path, header: Sequence[str]) -> None:
-    """A KG with two columns would put two of its entities into one group."""
+def _refuse_repeated_columns(path: Path, header: Sequence[str], expected: str, line: int = 1) -> None:
     repeated = next((name for name in header if header.count(name) > 1), None)
     if repeated is not None:
         raise InputError(
             f"the header names '{repeated}' twice",
             path=path,
-            line=1,
-            expected="one column a KG: a group has at most one entity of each",
+            line=line,
+            expected=expected,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,11 +13,12 @@ from multiea.data.group_names import groups_from_table
 from multiea.data.groups import Groups
 from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.readers.folder import Parts
+from multiea.data.readers.parts import Parts
 from multiea.data.readers.tables import TSV, Rows, text_rows
-from multiea.errors import InputError
+from multiea.errors import InputError, counted
 
 SIDES = (1, 2)
+INSIDE_A_PAIR = re.compile(r"mapping|sharing|\d+(_\w+)?")
 PAIR_FILES = frozenset(
     f"{stem}_{side}" for stem in ("rel_triples", "triples", "ent_ids", "rel_ids") for side in SIDES
 ) | {"ent_links", "ref_ent_ids", "sup_ent_ids"}
@@ -34,6 +36,11 @@ def openea_root(folder: Path) -> Path | None:
 def is_dbp15k(folder: Path) -> bool:
     """Whether a folder has DBP15K's id files."""
     return _existing(folder, "triples_1") is not None and _existing(folder, "ent_ids_1") is not None
+
+
+def has_relation_names(folder: Path, side: int) -> bool:
+    """Whether a DBP15K folder names the relations of one side, beyond numbering them."""
+    return _existing(folder, f"rel_ids_{side}") is not None
 
 
 def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> Parts:
@@ -96,11 +103,17 @@ def is_pair(folder: Path) -> bool:
 
 
 def names_from_path(folder: Path) -> tuple[str, str]:
-    """KG names from a folder's, such as zh_en or EN_FR_15K_V1, or from its parent's; else kg1 and kg2."""
-    for part in (folder.resolve(), *folder.resolve().parents[:3]):
+    """KG names from a pair's folder, such as zh_en or EN_FR_15K_V1; else kg1 and kg2.
+
+    From a folder inside it, such as mapping/0_3 or 721_5fold, it climbs to the pair's own, and no further: what lies
+    above is the user's, and must not change a result.
+    """
+    for part in (folder.resolve(), *folder.resolve().parents):
         words = part.name.split("_")
         if len(words) >= 2 and all(word.isalpha() for word in words[:2]) and words[0] != words[1]:
             return words[0], words[1]
+        if not INSIDE_A_PAIR.fullmatch(part.name):
+            break
     return "kg1", "kg2"
 
 
@@ -129,6 +142,9 @@ def _id_table(path: Path) -> pl.DataFrame:
     if table["id"].n_unique() != table.height:
         repeated = table.filter(table["id"].is_duplicated())["id"][0]
         raise InputError(f"the id {repeated} stands twice", path=path, expected="each id once")
+    if table["name"].n_unique() != table.height:
+        repeated = table.filter(table["name"].is_duplicated())["name"][0]
+        raise InputError(f"two ids are named '{repeated}'", path=path, expected="each name once")
     return table
 
 
@@ -139,7 +155,7 @@ def _named(path: Path, lines: np.ndarray, ids: pl.Series, table: pl.DataFrame, w
     if len(unnamed):
         row = int(unnamed[0])
         raise InputError(
-            f"{what} id {ids[row]} ({len(unnamed):,} such cases)",
+            f"{what} id {ids[row]} ({counted(len(unnamed), 'such case')})",
             path=path,
             line=int(lines[row]),
             expected=f"ids from the {what} ids file",

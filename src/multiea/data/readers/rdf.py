@@ -16,7 +16,7 @@ from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.errors import InputError
 
 BATCH = 1 << 17
-MADE_UP = re.compile(r"[0-9a-f]{28,32}")  # the random label the parser gives to a node without one
+MADE_UP = re.compile(r"[0-9a-f]{20,32}")  # the random label the parser gives to a node without one
 BASE = "http://example.org/"  # relative IRIs in a file without a base are resolved against this
 
 
@@ -54,7 +54,7 @@ def add_rdf(path: Path, builder: KnowledgeGraphBuilder, rdf_format: RdfFormat, *
 def quads(path: Path, rdf_format: RdfFormat) -> Iterator[Quad]:
     """The statements of a file; what is no valid RDF is named by its line."""
     with opened(path) as stream:
-        watched = _Watched(stream, check_xml=rdf_format == RdfFormat.RDF_XML)
+        watched = _CheckedStream(stream, check_xml=rdf_format == RdfFormat.RDF_XML)
         try:
             yield from parse(cast(IO[bytes], watched), format=rdf_format, base_iri=BASE)
             watched.finish()
@@ -63,12 +63,12 @@ def quads(path: Path, rdf_format: RdfFormat) -> Iterator[Quad]:
             if not isinstance(failure, SyntaxError | expat.ExpatError | LookupError | ValueError):
                 raise failure from None  # the stream broke, not the RDF
             said = failure.msg if isinstance(failure, SyntaxError) else str(failure)
-            line = getattr(failure, "lineno", None) or watched.xml_line()
+            line = getattr(failure, "lineno", None)
             hint = "Correct the line, or leave it out"
             raise InputError(f"broken {rdf_format.name}: {said}", path=path, line=line, hint=hint) from None
 
 
-class _Watched:
+class _CheckedStream:
     """Hands a stream to the parser and keeps what went wrong while reading, which the parser would reword.
 
     RDF/XML is also checked to be XML: the parser takes a file that ends too early for a whole one.
@@ -94,10 +94,6 @@ class _Watched:
         """Raises where the XML has not come to its end."""
         if self._checker is not None:
             self._checker.Parse(b"", True)
-
-    def xml_line(self) -> int | None:
-        """The line that was read last."""
-        return None if self._checker is None else self._checker.CurrentLineNumber
 
 
 class _BlankNames:

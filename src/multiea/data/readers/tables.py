@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from multiea.data.files import NEWLINE, QUOTE, Block, line_blocks, opened
 from multiea.errors import InputError
 
+COMMENT_HINT = "A line that begins with # is no comment here; of SSSOM mappings the name ends in .sssom.tsv"
 PARQUET_ROWS = 1 << 16
 
 
@@ -60,6 +61,7 @@ def text_rows(path: Path, dialect: Dialect, expected: str) -> Iterator[Rows]:
                 path=path,
                 line=records.line(wrong[0]),
                 expected=f"{fields} as in the first line, separated by {dialect.name}: {expected}",
+                hint=COMMENT_HINT if block.first_line == 1 and block.data.startswith(b"#") else None,
             )
         try:
             # The header of our own keeps polars from taking the first bytes for a byte order mark or packed data.
@@ -88,11 +90,10 @@ def parquet_columns(path: Path) -> list[str]:
 def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Rows]:
     """The rows of some columns in blocks, as strings; here `lines` counts rows from 1."""
     with _scanned(path) as lazy:
-        lazy = lazy.select(pl.col(columns).cast(pl.String))
-        rows = int(lazy.select(pl.len()).collect().item())
-        for start in range(0, max(rows, 1), PARQUET_ROWS):
-            table = _nulls_for_empty(lazy.slice(start, PARQUET_ROWS).collect())
-            yield Rows(table, partial(np.arange, start + 1, start + 1 + table.height))
+        start = 1
+        for table in lazy.select(pl.col(columns).cast(pl.String)).collect_batches(chunk_size=PARQUET_ROWS):
+            yield Rows(_nulls_for_empty(table), partial(np.arange, start, start + table.height))
+            start += table.height
 
 
 @contextmanager

@@ -14,8 +14,13 @@ from multiea.data.readers.tables import CSV, TSV, Rows, parquet_columns, parquet
 from multiea.errors import InputError, unknown
 
 log = logging.getLogger("multiea")
-HEADERS = (("head", "relation", "tail"), ("subject", "predicate", "object"))
-SHORTEST_TO_JUDGE = 10
+# Words that name a column of triples; a first line with one of each is a header.
+HEADER_WORDS = (
+    ("head", "subject", "source", "from"),
+    ("relation", "predicate", "property", "edge"),
+    ("tail", "object", "target", "to"),
+)
+SHORTEST_TO_JUDGE = 3
 EXPECTED = "head, relation, tail"
 
 
@@ -58,13 +63,20 @@ def _add_rows(
 def _columns_named(header: Sequence[str], columns: Sequence[str] | None, path: Path) -> list[int] | None:
     """Where head, relation and tail stand; None where nothing says so: no column asked for, no usual header."""
     if columns is not None:
+        if len(set(columns)) != 3:
+            raise InputError(f"the columns {', '.join(columns)}", path=path, expected="three different columns")
         for name in columns:
             if name not in header:
                 raise InputError(unknown(name, header, what="column"), path=path, line=1)
         return [list(header).index(name) for name in columns]
-    names = [name.strip().lower() for name in header]
-    usual = next((usual for usual in HEADERS if set(usual) <= set(names)), None)
-    return None if usual is None else [names.index(name) for name in usual]
+    return header_columns(header)
+
+
+def header_columns(first_line: Sequence[str]) -> list[int] | None:
+    """Where head, relation and tail stand in a first line that names them; None where it names no columns."""
+    names = [name.strip().lower() for name in first_line]
+    found = [[names.index(word) for word in words if word in names] for words in HEADER_WORDS]
+    return [places[0] for places in found] if all(found) else None
 
 
 def _three(named: list[int] | None, header: Sequence[str], path: Path, line: int | None = None) -> list[int]:
@@ -74,7 +86,9 @@ def _three(named: list[int] | None, header: Sequence[str], path: Path, line: int
             path=path,
             line=line,
             expected=f"three fields: {EXPECTED}",
-            hint="Of more columns, name the three with columns = [...] in dataset.toml",
+            hint="Name the three among them with columns = [...] in dataset.toml"
+            if len(header) > 3
+            else "Fields are separated by tabs in .tsv files and by commas in .csv files",
         )
     return [0, 1, 2] if named is None else named
 
