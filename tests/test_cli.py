@@ -92,12 +92,13 @@ def test_an_error_in_json_is_json(tmp_path: Path) -> None:
     assert result.stderr.startswith("error: ")
 
 
-def test_the_demo_shows_labels_of_all_sources() -> None:
-    code, output = run("demo")
+def test_the_demo_aligns_the_world_and_says_what_to_do_next(tmp_path: Path) -> None:
+    code, output = run("demo", "--out", str(tmp_path / "demo"))
     assert code == 0
-    assert "Ten of the known groups" in output
-    code, output = run("demo", "--json")
-    assert json.loads(output)["name"] == "world"
+    for words in ("M-Hits", "precision", "The ten surest groups found", "Next:", "multiea align FOLDER"):
+        assert words in output
+    assert (tmp_path / "demo" / "metrics.json").is_file()
+    assert json.loads((tmp_path / "demo" / "metrics.json").read_text(encoding="utf-8"))["m_hits"]["test"]["10"] > 0.5
 
 
 def test_synth_writes_a_data_set_that_inspect_reads(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_a_run_that_is_told_to_stop_leaves_nothing_behind(tmp_path: Path) -> Non
 @pytest.mark.parametrize("tail", [[], ["--json"]])
 def test_output_that_cannot_be_written_is_an_error_like_any_other(tail: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "multiea", "demo", *tail]
+        command = [sys.executable, "-m", "multiea", "inspect", "world", *tail]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert result.returncode == 2
     assert "No space left" in result.stderr

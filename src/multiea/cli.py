@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import signal
 import sys
+import time
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
@@ -14,10 +15,14 @@ import typer
 
 from multiea.console import command, err, out, print_json, print_table
 from multiea.errors import SettingError, counted
+from multiea.writing import new_folder, refuse_existing
 
 if TYPE_CHECKING:
+    from multiea.alignment import Alignment
     from multiea.data.inspection import Inspection
+    from multiea.data.task import Task
 
+DEMO_EPOCHS = 30
 WIDEST_MATRIX = 20  # of more KGs only the JSON shows all pairs
 
 app = typer.Typer(
@@ -83,26 +88,35 @@ def _top(
 
 @app.command()
 @command
-def demo(as_json: AsJson = False, show_progress: ShowProgress = True) -> None:
-    """Show the embedded data set: three knowledge graphs of the world and what is known to be the same in them."""
+def demo(
+    out_folder: Annotated[Path, typer.Option("--out", help="The run folder to write.")] = Path("multiea-demo"),
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Align the embedded data set, three knowledge graphs of the world, and show the result."""
     from multiea.data.inspection import inspect as inspect_task
     from multiea.data.load import load
+    from multiea.engines.training import Training
 
+    refuse_existing(out_folder, force=True)
     task = load("world")
-    inspection = inspect_task(task)
+    if not as_json:
+        _show_kgs(inspect_task(task))
+        out.print(f"\naligning by structure alone, from {len(task.seeds):,} known groups ...")
+    alignment, metrics = _aligned(task, out_folder, force=True, training=Training(epochs=DEMO_EPOCHS))
     if as_json:
-        print_json(inspection.as_dict())
+        print_json(metrics | {"out": str(out_folder)})
         return
-    _show(inspection)
+    _show_metrics(metrics)
+    surest = alignment.found.groups.complete.members[:10]
+    labels = [kg.display(members) for kg, members in zip(task.kgs, surest.T, strict=True)]
     out.print()
-    ten = task.known.complete.members[:10]
-    labels = [kg.display(members) for kg, members in zip(task.kgs, ten.T, strict=True)]
-    title = "Ten of the known groups, by each source's own labels"
-    print_table(title, task.kg_names, list(zip(*labels, strict=True)), words=len(labels))
-    out.print("\nThe labels are for display: the entities' ids share nothing, only structure can align them. Next:")
-    out.print("  multiea inspect world --json         the same for machines")
-    out.print("  multiea inspect FOLDER               what is in a data set of your own, and what is wrong with it")
-    out.print("  multiea synth --out synthetic/       KGs of any size with known groups")
+    print_table("The ten surest groups found", task.kg_names, list(zip(*labels, strict=True)), words=len(labels))
+    folder = shlex.quote(str(out_folder))
+    out.print(f"\nThe run is in {folder}: groups.tsv, groups.parquet, metrics.json and what made them. Next:")
+    out.print(f"  multiea evaluate {folder}      its scores again")
+    out.print("  multiea inspect FOLDER             what is in a data set of your own, and what is wrong with it")
+    out.print("  multiea align FOLDER --out RUN     align it")
 
 
 @app.command()
@@ -148,7 +162,6 @@ def build(
     from multiea.data.benchmarks import RECIPES, Build, build_benchmark, differences
     from multiea.data.inspection import inspect as inspect_task
     from multiea.data.write import write_task
-    from multiea.writing import new_folder
 
     if full and (graphs is Graphs.popular or groups is GroupsKept.complete):
         raise SettingError("--full means --graphs whole and --groups all; leave out what says otherwise")
@@ -205,7 +218,6 @@ def synth(
 ) -> None:
     """Generate KGs of any size with known groups: views of one hidden graph, under names of their own."""
     from multiea.data.synth import Synthesis, write_synthetic
-    from multiea.writing import new_folder
 
     settings = Synthesis(kgs, entities, triples_per_entity, relations, overlap, triple_share, noise, random_state)
     with new_folder(out_folder, force=force) as folder:
@@ -244,33 +256,48 @@ def align(
     show_progress: ShowProgress = True,
 ) -> None:
     """Align the KGs of a data set and write what was found to a run folder."""
-    import time
-
-    start = time.perf_counter()
     from multiea.data.load import load
     from multiea.engines.training import Training
-    from multiea.outputs.run_folder import peak_rss_mb, save
-    from multiea.pipeline import align as align_task
-    from multiea.writing import refuse_existing
 
     refuse_existing(out_folder, force=force)
     training = Training(strategy=strategy, anchor=anchor, epochs=epochs)
+    start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
-    read = time.perf_counter() - start
-    alignment = align_task(
-        task, engine=engine, enhancement=enhancement, training=training, random_state=random_state, device=device
+    alignment, metrics = _aligned(
+        task,
+        out_folder,
+        force=force,
+        read_seconds=time.perf_counter() - start,
+        engine=engine,
+        enhancement=enhancement,
+        training=training,
+        random_state=random_state,
+        device=device,
     )
+    found = len(alignment.found.groups)
+    if as_json:
+        print_json(metrics | {"out": str(out_folder), "found": found})
+        return
+    out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
+    out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
+    _show_metrics(metrics)
+    out.print(f"\nwritten to {out_folder}: groups.tsv has the groups, groups.parquet each member with its confidence")
+
+
+def _aligned(
+    task: Task, out_folder: Path, *, force: bool, read_seconds: float = 0.0, **settings: Any
+) -> tuple[Alignment, dict[str, Any]]:
+    """Aligns a task, scores it and writes the run folder."""
+    from multiea.outputs.run_folder import peak_rss_mb, save
+    from multiea.pipeline import align as align_task
+
+    start = time.perf_counter() - read_seconds
+    alignment = align_task(task, **settings)
     metrics = alignment.evaluate()
-    seconds = {"read": read, **alignment.seconds, "total": time.perf_counter() - start}
+    seconds = {"read": read_seconds, **alignment.seconds, "total": time.perf_counter() - start}
     metrics |= {"seconds": seconds, "peak_rss_mb": peak_rss_mb()}
     save(alignment, out_folder, metrics=metrics, force=force)
-    if as_json:
-        print_json(metrics | {"out": str(out_folder), "found": len(alignment.found.groups)})
-        return
-    out.print(f"{task.name}: {len(task.kgs)} KGs, {len(task.seeds):,} seeds, {seconds['total']:.1f} s")
-    out.print(f"found {len(alignment.found.groups):,} groups among what is not seeds")
-    _show_metrics(metrics)
-    out.print(f"\nwritten to {out_folder}; groups.tsv has the groups, groups.parquet all members with confidences")
+    return alignment, metrics
 
 
 @app.command()
@@ -310,31 +337,36 @@ def _show_metrics(metrics: dict[str, Any]) -> None:
     print_table("What was found", ["", "precision", "recall", "F1"], rows)
 
 
-def _show(inspection: Inspection, already_said: int = 0) -> None:
-    """An inspection as tables."""
+def _show_kgs(inspection: Inspection) -> None:
+    """What an inspection says of the KGs, in short."""
     out.print(
         f"{inspection.name}: {len(inspection.kgs)} KGs, {counted(inspection.groups, 'known group')} "
-        f"({inspection.seeds:,} seeds, {inspection.held_out:,} held out"
+        f"({counted(inspection.seeds, 'seed')}, {inspection.held_out:,} held out"
         + (f", {inspection.validation:,} for validation)" if inspection.validation else ")")
     )
     out.print()
     header = ["KG", "entities", "relations", "triples", "literals", "duplicates", "isolated", "in groups"]
-    quantiles = list(inspection.kgs[0].degree_quantiles)
-    names = {"0.0": "min", "0.5": "median", "1.0": "max"}
     rows = [
         [kg.name, kg.entities, kg.relations, kg.triples, kg.literals, kg.duplicates, kg.isolated, kg.in_groups]
         for kg in inspection.kgs
     ]
     print_table("Knowledge graphs", header, rows)
+
+
+def _show(inspection: Inspection, already_said: int = 0) -> None:
+    """An inspection as tables."""
+    _show_kgs(inspection)
+    quantiles = list(inspection.kgs[0].degree_quantiles)
+    names = {"0.0": "min", "0.5": "median", "1.0": "max"}
     out.print()
     labels = [names.get(quantile, f"{float(quantile):.0%}") for quantile in quantiles]
     rows = [[kg.name, *(f"{kg.degree_quantiles[q]:,.0f}" for q in quantiles)] for kg in inspection.kgs]
     print_table("Degrees (triples an entity is in)", ["KG", *labels], rows)
     if inspection.groups and len(inspection.kgs) <= WIDEST_MATRIX:
         kgs = list(inspection.overlap)
-        rows = [[a, *(inspection.overlap[a][b] for b in kgs)] for a in kgs]
+        counts: list[list[object]] = [[a, *(inspection.overlap[a][b] for b in kgs)] for a in kgs]
         out.print()
-        print_table("Groups that join each pair of KGs (diagonal: members of each KG)", ["", *kgs], rows)
+        print_table("Groups that join each pair of KGs (diagonal: members of each KG)", ["", *kgs], counts)
     sizes = ", ".join(f"{count:,} over {size} KGs" for size, count in inspection.groups_by_size.items() if count)
     out.print(f"\ngroups by size: {sizes or 'none'}")
     for warning in inspection.warnings[already_said:]:

@@ -1,0 +1,318 @@
+"""align, from a task to a run folder and back: honest, repeatable, and clear where it cannot."""
+
+import json
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import multiea
+from multiea import Enhancement, Groups, InputError, KnowledgeGraph, MultiEAError, SettingError, Task, Training
+from multiea.cli import app
+from multiea.data.synth import Synthesis, write_synthetic
+from multiea.engines import trained, training
+from multiea.graph import canonical
+from test_scores import shuffled
+
+QUICK = Training(epochs=10, look_every=5, dimensions=32)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("small")
+    write_synthetic(Synthesis(kgs=3, entities=400, relations=20, overlap=0.8), folder)
+    return multiea.load(folder)
+
+
+@pytest.fixture(scope="module")
+def aligned(small: Task) -> multiea.Alignment:
+    return multiea.align(small, training=QUICK)
+
+
+def test_training_learns_something(small: Task, aligned: multiea.Alignment) -> None:
+    scores = aligned.evaluate()
+    untrained = multiea.align(small, training=replace(QUICK, learning_rate=1e-9)).evaluate()
+    assert scores["m_hits"]["test"]["10"] > 3 * untrained["m_hits"]["test"]["10"]
+    assert aligned.history["losses"][-1] < aligned.history["losses"][0] / 2
+    assert 0 < scores["pairs"]["f1"] <= 1
+
+
+def test_the_same_random_state_gives_the_same_result(small: Task, aligned: multiea.Alignment) -> None:
+    again = multiea.align(small, training=QUICK)
+    assert torch.equal(again.embeddings, aligned.embeddings)
+    assert again.groups.equals(aligned.groups)
+    other = multiea.align(small, training=QUICK, random_state=1)
+    assert not torch.equal(other.embeddings, aligned.embeddings)
+
+
+@pytest.mark.parametrize("mode", ["none", "product", "profile", "sharpened"])
+def test_the_order_of_entities_kgs_and_groups_changes_no_score(
+    small: Task, aligned: multiea.Alignment, mode: str
+) -> None:
+    def scores(alignment: multiea.Alignment) -> dict[str, float]:
+        result = replace(alignment, enhancement=Enhancement(mode=mode)).evaluate()
+        flat = {f"{pool} {k}": v for pool, by_k in result["m_hits"].items() for k, v in by_k.items()}
+        for pool, by_pair in result["mrr"].items():
+            flat |= {f"{pool} {' '.join(sorted(pair.split('-')))}": v for pair, v in by_pair.items()}
+        return (
+            flat
+            | {f"pairs {k}": v for k, v in result["pairs"].items()}
+            | {f"groups {k}": v for k, v in result["groups"].items()}
+        )
+
+    other, _ = shuffled(small, aligned.embeddings, seed=1)
+    assert other.kg_names != small.kg_names
+    moved = multiea.align(other, training=QUICK)
+    assert scores(moved) == pytest.approx(scores(aligned), abs=1e-6)
+
+
+def test_held_out_groups_do_not_reach_training(small: Task, aligned: multiea.Alignment) -> None:
+    """With other answers held out, or none, exactly the same is learned."""
+    rng = np.random.default_rng(0)
+    members = small.held_out.members.copy()
+    for column in members.T:
+        present = column >= 0
+        column[present] = rng.permutation(column[present])
+    for held_out in (Groups(small.kg_names, members), Groups.empty(small.kg_names)):
+        other = multiea.align(Task(small.kgs, small.seeds, held_out), training=QUICK)
+        assert torch.equal(other.embeddings, aligned.embeddings)
+        assert other.history["best_epoch"] == aligned.history["best_epoch"]
+
+
+def test_groups_found_have_one_entity_a_kg_and_no_seed(small: Task, aligned: multiea.Alignment) -> None:
+    table = aligned.groups
+    assert table.columns == ["group_id", "kg", "entity", "confidence", "status"]
+    assert table.select("group_id", "kg").is_duplicated().sum() == 0
+    assert table.select("kg", "entity").is_duplicated().sum() == 0
+    assert table["confidence"].is_between(0, 1).all()
+    seeds = table.filter(pl.col("status") == "seed")
+    assert seeds["group_id"].n_unique() == len(small.seeds)
+
+
+def test_group_ids_depend_on_members_alone(small: Task, aligned: multiea.Alignment) -> None:
+    moved, embeddings = shuffled(small, aligned.embeddings, seed=1)
+    other = replace(
+        aligned,
+        task=moved,
+        embeddings=embeddings,
+        found=replace(aligned.found, groups=Groups.empty(moved.kg_names), confidence=np.empty((0, 3))),
+    )
+    ids = set(aligned.groups.filter(pl.col("status") == "seed")["group_id"])
+    assert set(other.groups["group_id"]) == ids
+
+
+def test_canonical_tasks_are_the_same_whatever_the_order(small: Task) -> None:
+    embeddings = torch.arange(sum(len(kg.entities) for kg in small.kgs)).float()[:, None]
+    one, places = canonical(small)
+    moved, moved_embeddings = shuffled(small, embeddings, seed=2)
+    other, moved_places = canonical(moved)
+    for kg, same in zip(one.kgs, other.kgs, strict=True):
+        assert kg.entities.to_list() == same.entities.to_list()
+        assert sorted(map(tuple, kg.triples.tolist())) == sorted(map(tuple, same.triples.tolist()))
+    assert np.array_equal(one.seeds.members, other.seeds.members)
+    back = torch.empty_like(embeddings)
+    back[places] = embeddings
+    moved_back = torch.empty_like(embeddings)
+    moved_back[moved_places] = moved_embeddings
+    assert torch.equal(back, moved_back)
+
+
+def test_a_run_folder_brings_the_alignment_back(aligned: multiea.Alignment, tmp_path: Path) -> None:
+    aligned.save(tmp_path / "run")
+    back = multiea.open(tmp_path / "run")
+    assert back.groups.sort("group_id", "kg").equals(aligned.groups.sort("group_id", "kg"))
+    assert torch.equal(back.embeddings, aligned.embeddings.cpu())
+    assert back.evaluate()["m_hits"] == aligned.evaluate()["m_hits"]
+    assert back.evaluate()["pairs"] == aligned.evaluate()["pairs"]
+    metrics = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))
+    assert set(metrics["m_hits"]) == {"test", "all"}
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text(encoding="utf-8"))
+    assert set(manifest["input"]) == set(aligned.task.kg_names)
+    assert manifest["training"]["best_epoch"] == aligned.history["best_epoch"]
+    with pytest.raises(MultiEAError, match="not empty"):
+        aligned.save(tmp_path / "run")
+
+
+def test_one_runs_groups_are_another_runs_seeds(small: Task, aligned: multiea.Alignment, tmp_path: Path) -> None:
+    aligned.save(tmp_path / "run")
+    from multiea.data.readers import read_groups
+
+    seeds = read_groups(tmp_path / "run" / "groups.tsv", small.kgs)
+    assert {tuple(row) for row in seeds.members.tolist()} == {
+        tuple(row) for row in aligned.found.groups.members.tolist()
+    }
+
+
+def test_a_folder_that_is_no_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no config\.toml.*expected a run folder"):
+        multiea.open(tmp_path)
+
+
+def test_without_held_out_groups_it_predicts_and_says_that_nothing_could_be_scored(tmp_path: Path, small: Task) -> None:
+    from multiea.data.write import write_groups, write_kgs
+
+    data = tmp_path / "data"
+    data.mkdir()
+    write_kgs(small.kgs, data)
+    write_groups(small.seeds, small.kgs, data / "seeds.tsv")
+    arguments = ["align", str(data), "--out", str(tmp_path / "run"), "--epochs", "3"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    assert "nothing could be scored" in result.output
+    assert len(multiea.open(tmp_path / "run").found.groups) > 10
+    again = CliRunner().invoke(app, ["evaluate", str(tmp_path / "run")])
+    assert "nothing could be scored" in again.output
+
+
+def test_the_command_writes_a_run_and_evaluate_scores_it_the_same(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    write_synthetic(Synthesis(kgs=2, entities=300, relations=20), tmp_path / "data")
+    out = tmp_path / "run"
+    arguments = ["align", str(tmp_path / "data"), "--out", str(out), "--epochs", "4", "--json", "--train-ratio", "0.5"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    metrics = json.loads(result.stdout)
+    assert set(metrics["seconds"]) == {"read", "engine", "similarity", "grouping", "total"}
+    scored = CliRunner().invoke(app, ["evaluate", str(out), "--json"])
+    assert json.loads(scored.stdout)["m_hits"] == metrics["m_hits"]
+    assert {path.name for path in out.iterdir()} == {
+        "config.toml", "seeds.tsv", "held_out.tsv", "groups.tsv", "groups.parquet", "entities.parquet",
+        "embeddings.safetensors", "metrics.json", "manifest.json",
+    }  # fmt: skip
+
+
+def test_early_stopping_takes_the_best_look_and_stops_when_patience_ends(small: Task) -> None:
+    scores = iter([(0.1,), (0.5,), (0.4,), (0.3,), (0.9,)])
+    encoder, groups, offsets, generator = parts_of(small)
+    settings = replace(QUICK, epochs=50, look_every=2, patience=2)
+    seen = []
+
+    def validate(embeddings: torch.Tensor) -> tuple[float, ...]:
+        seen.append(embeddings)
+        return next(scores)
+
+    best, history = training.fit(
+        encoder, groups, offsets, settings, anchor=0, epochs=50, generator=generator, validate=validate
+    )
+    assert torch.equal(best, seen[1])
+    assert history.best_epoch == 4
+    assert len(history.losses) == 8
+
+
+def test_ctrl_c_keeps_the_best_so_far(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, groups, offsets, generator = parts_of(small)
+    seen: list[torch.Tensor] = []
+
+    def validate(embeddings: torch.Tensor) -> tuple[float, ...]:
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+        seen.append(embeddings)
+        return (float(-len(seen)),)
+
+    best, history = training.fit(
+        encoder,
+        groups,
+        offsets,
+        replace(QUICK, look_every=1),
+        anchor=0,
+        epochs=30,
+        generator=generator,
+        validate=validate,
+    )
+    assert history.interrupted
+    assert torch.equal(best, seen[0])
+
+
+def parts_of(task: Task) -> tuple[torch.nn.Module, torch.Tensor, tuple[int, ...], torch.Generator]:
+    from multiea.graph import joint_graph
+
+    graph, generator = joint_graph(task), torch.Generator().manual_seed(0)
+    return trained.MultiEAEncoder(graph, 16, 2, generator), graph.joint_ids(task.seeds), graph.entity_offsets, generator
+
+
+@pytest.mark.parametrize("strategy", ["each", "anchor", "mean"])
+def test_partial_seeds_two_kgs_and_isolated_entities_are_fine(strategy: str) -> None:
+    kgs = [
+        KnowledgeGraph.from_triples(
+            f"kg{k}", [(f"{i}", "r", f"{(i * 7 + 1) % 40}") for i in range(40)], entities=["alone"]
+        )
+        for k in range(3)
+    ]
+    rows = [{f"kg{k}": f"{i}" for k in range(3) if (i + k) % 3} for i in range(20)]
+    alignment = multiea.align(Task(kgs, Groups.from_names(kgs, rows)), training=replace(QUICK, strategy=strategy))
+    assert torch.isfinite(alignment.embeddings).all()
+    pair = multiea.align(Task(kgs[:2], Groups.from_names(kgs[:2], [{"kg0": "1", "kg1": "1"}])), training=QUICK)
+    assert torch.isfinite(pair.embeddings).all()
+
+
+def test_bad_settings_list_what_there_is(small: Task) -> None:
+    with pytest.raises(
+        SettingError, match=r"unknown engine 'multeia'; choose one of: multiea\. Did you mean 'multiea'"
+    ):
+        multiea.align(small, engine="multeia")
+    with pytest.raises(SettingError, match="unknown strategy 'men'; choose one of: each, anchor, mean"):
+        Training(strategy="men")
+    with pytest.raises(SettingError, match="unknown enhancement 'x'; choose one of: none, product, profile, sharpened"):
+        multiea.align(small, enhancement="x")
+    with pytest.raises(SettingError, match="unknown device 'gpu'; choose one of: auto, cpu, cuda"):
+        multiea.align(small, device="gpu")
+    with pytest.raises(InputError, match="unknown anchor KG 'kg9'; choose one of: kg1, kg2, kg3"):
+        multiea.align(small, training=Training(strategy="anchor", anchor="kg9"))
+    for name in ("dimensions", "layers", "negatives", "epochs", "patience"):
+        with pytest.raises(SettingError, match=f"{name} must be at least 1, got 0"):
+            Training(**{name: 0})
+    with pytest.raises(SettingError, match="learning_rate must be above 0"):
+        Training(learning_rate=0)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device here")
+def test_cuda_asked_for_where_there_is_none_is_named(small: Task) -> None:
+    with pytest.raises(SettingError, match="no CUDA device here; use --device cpu or auto"):
+        multiea.align(small, device="cuda")
+
+
+def test_no_seeds_says_what_to_do(small: Task, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"has no seeds.*seeds\.tsv"):
+        multiea.align(Task(small.kgs, held_out=small.held_out))
+
+
+def test_pairs_that_no_seed_joins_are_named(small: Task, caplog: pytest.LogCaptureFixture) -> None:
+    members = small.seeds.members[(small.seeds.members[:, :2] >= 0).all(1)].copy()
+    members[:, 2] = -1
+    with caplog.at_level(logging.WARNING, "multiea"):
+        multiea.align(Task(small.kgs, Groups(small.kg_names, members)), training=replace(QUICK, epochs=1))
+    assert "no seed joins kg1-kg3, kg2-kg3" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        torch.OutOfMemoryError("CUDA out of memory"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+    ],
+)
+def test_too_little_memory_says_which_setting_to_lower(
+    small: Task, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("multiea.pipeline.learn", fail)
+    with pytest.raises(MultiEAError, match=r"out of memory; lower training\.dimensions"):
+        multiea.align(small)
+
+
+def test_a_failed_run_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    write_synthetic(Synthesis(kgs=2, entities=100), tmp_path / "data")
+    arguments = ["align", str(tmp_path / "data"), "--out", str(tmp_path / "run"), "--strategy", "meen"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "choose one of: each, anchor, mean" in result.output
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
