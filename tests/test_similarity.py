@@ -73,7 +73,7 @@ def literal_enhanced(
             stops = [a, *route, b]
             steps = [direct(x, y) for x, y in pairwise(stops)]
             if mode == "profile":
-                steps[:-1] = [step / np.linalg.norm(step, axis=1, keepdims=True) for step in steps[:-1]]
+                steps[0] = steps[0] / np.linalg.norm(steps[0], axis=1, keepdims=True)
                 steps[-1] = steps[-1] / np.linalg.norm(steps[-1], axis=0, keepdims=True)
             product = steps[0]
             for step in steps[1:]:

@@ -58,7 +58,8 @@ def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pair
         lengths = {pair: _row_lengths(matrix) for pair, matrix in direct.items()}
         first = {pair: Scaled(matrix, 1 / lengths[pair], None) for pair, matrix in direct.items()}
         last = {(a, b): Scaled(matrix, None, 1 / lengths[b, a]) for (a, b), matrix in direct.items()}
-    return {pair: Enhanced(pair, direct, first, last, enhancement.weights, len(candidates)) for pair in direct}
+    enhanced = {pair: Enhanced(pair, direct, first, last, enhancement.weights, len(candidates)) for pair in direct}
+    return _kept_both_ways(dict(enhanced))
 
 
 class Enhanced:
@@ -75,7 +76,7 @@ class Enhanced:
         for length, weight in enumerate(used[1:], start=1):
             routes = [list(pairwise((pair[0], *route, pair[1]))) for route in permutations(thirds, length)]
             for route in routes:
-                steps = [first[route[0]], *(first[step] for step in route[1:-1]), last[route[-1]]]
+                steps = [first[route[0]], *(direct[step] for step in route[1:-1]), last[route[-1]]]
                 self._paths.append((weight / sum(used) / len(routes), steps))
 
     def rows(self, which: slice | Tensor) -> Tensor:
@@ -104,20 +105,28 @@ class Scaled:
 
 
 def _plain(candidates: Sequence[Tensor]) -> Pairs:
-    kgs = range(len(candidates))
-    return {(a, b): kept_if_small(EuclideanSimilarities(candidates[a], candidates[b])) for a, b in permutations(kgs, 2)}
+    ordered = permutations(range(len(candidates)), 2)
+    return _kept_both_ways({(a, b): EuclideanSimilarities(candidates[a], candidates[b]) for a, b in ordered})
 
 
 def _sharpened(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
     pairs: Pairs = {}
     for a, b in combinations(range(len(candidates)), 2):
-        cosines = kept_if_small(Cosines(candidates[a], candidates[b]))
+        cosines = kept_if_small(Cosines(candidates[a], candidates[b]), among=1)
         sharp = sharpen(cosines, enhancement.temperature, enhancement.sweeps)
-        kept = kept_if_small(sharp)
-        pairs[a, b] = kept
         turned = Cosines(candidates[b], candidates[a])
-        pairs[b, a] = kept.transposed() if isinstance(kept, Dense) else sharp.transposed(turned)
+        pairs |= _kept_both_ways({(a, b): sharp, (b, a): sharp.transposed(turned)}, of_kgs=len(candidates))
     return pairs
+
+
+def _kept_both_ways(pairs: Pairs, of_kgs: int = 0) -> Pairs:
+    """Small matrices kept whole, once for both directions: one is the other turned."""
+    kgs = of_kgs or 1 + max((pair[0] for pair in pairs), default=0)
+    result = dict(pairs)
+    for (a, b), matrix in pairs.items():
+        if a < b and isinstance(kept := kept_if_small(matrix, among=kgs * (kgs - 1) // 2), Dense):
+            result[a, b], result[b, a] = kept, kept.transposed()
+    return result
 
 
 def _row_lengths(matrix: Matrix) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 BLOCK_NUMBERS = 1 << 24  # entries of a block: 64 MiB of float32
-DENSE_NUMBERS = 1 << 26  # a matrix up to 256 MiB may be kept whole where it is read many times
+DENSE_NUMBERS = 1 << 27  # 512 MiB: matrices read many times may be kept whole as long as all together stay below
 
 
 class Matrix(Protocol):
@@ -67,9 +67,9 @@ def blocks(matrix: Matrix) -> Iterator[tuple[slice, Tensor]]:
         yield which, matrix.rows(which)
 
 
-def kept_if_small(matrix: Matrix) -> Matrix:
-    """The same matrix, whole where that takes little memory."""
-    if matrix.shape[0] * matrix.shape[1] > DENSE_NUMBERS or not matrix.shape[0]:
+def kept_if_small(matrix: Matrix, among: int) -> Matrix:
+    """The same matrix, whole where it takes no more than its share of memory among so many."""
+    if matrix.shape[0] * matrix.shape[1] > DENSE_NUMBERS // among or not matrix.shape[0]:
         return matrix
     return Dense(torch.cat([block for _, block in blocks(matrix)]))
 
