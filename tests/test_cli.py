@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -226,3 +227,10 @@ def test_files_that_are_not_read_are_mentioned(tmp_path: Path) -> None:
     code, output = run("inspect", str(folder))
     assert code == 0
     assert "not read, since the names say no format: d.tsv.bz2, e.tsv" in output
+
+
+def test_training_says_how_it_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("multiea.console.QUIET_SECONDS", 0.0)
+    result = CliRunner().invoke(app, ["align", "world", "--epochs", "7", "--out", str(tmp_path / "run")])
+    assert result.exit_code == 0, result.output
+    assert re.search(r"training \.\.\. \d+% \(\d+ s\)  loss [\d,.]+, validation [\d.]+%", result.stderr)

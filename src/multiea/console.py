@@ -57,8 +57,12 @@ class Bars:
             self._bars.start()
         bars, task = self._bars, self._bars.add_task(description, total=total)
         self._open += 1
+
+        def move_bar(amount: float, note: str = "") -> None:
+            bars.update(task, advance=amount, description=f"{description}  {note}" if note else None)
+
         try:
-            yield lambda amount: bars.advance(task, amount)
+            yield move_bar
         finally:
             bars.remove_task(task)
             self._open -= 1
@@ -73,13 +77,13 @@ def _lines(description: str, total: float | None) -> Iterator[progress.Advance]:
     start, done, pause = time.monotonic(), 0.0, QUIET_SECONDS
     said = start
 
-    def advance(amount: float) -> None:
+    def advance(amount: float, note: str = "") -> None:
         nonlocal done, pause, said
         done += amount
         now = time.monotonic()
         if now - said >= pause:
             share = f" {done / total:.0%}" if total else ""
-            err.print(f"{description} ...{share} ({now - start:.0f} s)")
+            err.print(f"{description} ...{share} ({now - start:.0f} s)  {note}".rstrip())
             said, pause = now, pause * 1.5
 
     yield advance

@@ -8,12 +8,18 @@ Nothing is shown unless a reporter is installed, as the command line does::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Protocol
 
-Advance = Callable[[float], None]
+
+class Advance(Protocol):
+    """Says how much was done since the last call, and, where it helps, how it stands: 'loss 3.1'."""
+
+    def __call__(self, amount: float, note: str = "") -> None:
+        """Goes on."""
+        ...
 
 
 class Reporter(Protocol):
@@ -43,5 +49,5 @@ def stage(description: str, total: float | None = None) -> AbstractContextManage
     return nullcontext(_ignore) if reporter is None else reporter.stage(description, total)
 
 
-def _ignore(_amount: float) -> None:
+def _ignore(amount: float, note: str = "") -> None:
     """Without a reporter, progress goes nowhere."""

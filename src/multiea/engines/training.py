@@ -96,7 +96,7 @@ def fit(
                 embeddings.backward(gradient)
                 optimizer.step()
                 history.losses.append(loss)
-                advance(1)
+                advance(1, f"loss {loss:,.1f}" + (f", validation {best_score[0]:.1%}" if best_score else ""))
                 if validate is None or (epoch % settings.look_every and epoch != epochs):
                     continue
                 with torch.no_grad():
