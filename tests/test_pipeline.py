@@ -316,3 +316,32 @@ def test_a_failed_run_leaves_no_folder(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "choose one of: each, anchor, mean" in result.output
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
+
+
+@pytest.mark.parametrize("mode", ["none", "product", "profile", "sharpened"])
+@pytest.mark.filterwarnings("error")
+def test_a_kg_all_of_whose_entities_are_seeds_is_fine(mode: str) -> None:
+    sizes = {"kg0": 30, "kg1": 30, "kg2": 12}
+    kgs = [
+        KnowledgeGraph.from_triples(name, [(f"{i}", "r", f"{(i * 7 + 1) % size}") for i in range(size)])
+        for name, size in sizes.items()
+    ]
+    seeds = Groups.from_names(kgs, [dict.fromkeys(sizes, f"{i}") for i in range(12)])
+    held_out = Groups.from_names(kgs, [{"kg0": f"{i}", "kg1": f"{i}"} for i in range(12, 30)])
+    scores = multiea.align(Task(kgs, seeds, held_out), training=QUICK, enhancement=mode).evaluate()
+    assert scores["m_hits"]["all"]["1"] is None  # no complete group is held out
+    assert scores["hits"]["all"]["kg0-kg2"]["1"] is None
+    assert 0 <= scores["hits"]["all"]["kg0-kg1"]["10"] <= 1
+    json.dumps(scores, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    "name", ["config.toml", "groups.parquet", "embeddings.safetensors", "manifest.json", "seeds.tsv"]
+)
+def test_a_damaged_run_folder_is_named(aligned: multiea.Alignment, tmp_path: Path, name: str) -> None:
+    aligned.save(tmp_path / "run")
+    assert len(multiea.open(str(tmp_path / "run")).found.groups)
+    (tmp_path / "run" / name).write_bytes(b"\x00 not what it was")
+    result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "run")])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")

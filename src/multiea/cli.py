@@ -317,16 +317,20 @@ def evaluate(
         _show_metrics(metrics)
 
 
+def _percent(score: float | None) -> str:
+    return "-" if score is None else f"{score:.2%}"
+
+
 def _show_metrics(metrics: dict[str, Any]) -> None:
     """Scores as tables."""
     if "m_hits" not in metrics:
         out.print("nothing could be scored: there are no held-out groups")
         return
-    rows = [[pool, *(f"{value:.2%}" for value in metrics["m_hits"][pool].values())] for pool in metrics["m_hits"]]
+    rows = [[pool, *(_percent(value) for value in metrics["m_hits"][pool].values())] for pool in metrics["m_hits"]]
     out.print()
     print_table("M-Hits: all counterparts of a complete group among the first K", ["pool", "@1", "@10", "@20"], rows)
     rows = [
-        [pair, *(f"{value:.2%}" for value in hits.values()), f"{metrics['mrr'][pool][pair]:.3f}", pool]
+        [pair, *(_percent(value) for value in hits.values()), _percent(metrics["mrr"][pool][pair]), pool]
         for pool in metrics["hits"]
         for pair, hits in metrics["hits"][pool].items()
     ]

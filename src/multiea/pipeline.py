@@ -10,7 +10,6 @@ from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -63,9 +62,9 @@ def _validation_score(embeddings: Tensor, task: Task) -> Score:
     """M-Hits@1 among all entities that are not trained on, then the mean reciprocal rank; plain similarities."""
     scores, pools = pool_similarities(task, embeddings, Enhancement(mode="none"), "all", task.held_out)
     ranks = ranks_of_groups(scores, pools, task.held_out)
-    m_hits_at_1 = scores_by_rank(ranks, task.kg_names)["m_hits"]["1"]  # type: ignore[index]
+    m_hits_at_1 = scores_by_rank(ranks, task.kg_names)["m_hits"]["1"]
     known = torch.cat([of_pair[~of_pair.isnan()] for of_pair in ranks.values()])
-    return (0.0 if np.isnan(m_hits_at_1) else m_hits_at_1, mean_reciprocal_rank(known))
+    return (m_hits_at_1 or 0.0, mean_reciprocal_rank(known))
 
 
 def _check_seeds(task: Task) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import torch
@@ -49,20 +51,28 @@ def ranks_of_groups(
     return ranks
 
 
-def scores_by_rank(ranks: Mapping[tuple[int, int], Tensor], kg_names: Sequence[str]) -> dict[str, object]:
-    """M-Hits@K over the complete groups, Hits@K, MRR and mean rank of each pair of KGs, both directions averaged."""
+def scores_by_rank(ranks: Mapping[tuple[int, int], Tensor], kg_names: Sequence[str]) -> dict[str, Any]:
+    """M-Hits@K over the complete groups, Hits@K, MRR and mean rank of each pair of KGs, both directions averaged.
+
+    None where there is nothing to score, such as M-Hits without complete groups.
+    """
     kgs = len(kg_names)
     complete = ~torch.stack(list(ranks.values())).isnan().any(0)
     of_complete = {pair: values[complete] for pair, values in ranks.items()}
-    result: dict[str, object] = {"m_hits": {str(k): v for k, v in m_hits(of_complete, kgs, KS).items()}}
-    by_pair: dict[str, dict[str, object]] = {"hits": {}, "mrr": {}, "mean_rank": {}}
+    result: dict[str, Any] = {"m_hits": {str(k): _known(v) for k, v in m_hits(of_complete, kgs, KS).items()}}
+    by_pair: dict[str, dict[str, Any]] = {"hits": {}, "mrr": {}, "mean_rank": {}}
     for a, b in combinations(range(kgs), 2):
         both = [values[~values.isnan()] for values in (ranks[a, b], ranks[b, a])]
         name = f"{kg_names[a]}-{kg_names[b]}"
-        by_pair["hits"][name] = {str(k): sum(hits(side, k) for side in both) / 2 for k in KS}
-        by_pair["mrr"][name] = sum(map(mean_reciprocal_rank, both)) / 2
-        by_pair["mean_rank"][name] = sum(map(mean_rank, both)) / 2
+        by_pair["hits"][name] = {str(k): _known(sum(hits(side, k) for side in both) / 2) for k in KS}
+        by_pair["mrr"][name] = _known(sum(map(mean_reciprocal_rank, both)) / 2)
+        by_pair["mean_rank"][name] = _known(sum(map(mean_rank, both)) / 2)
     return result | by_pair
+
+
+def _known(score: float) -> float | None:
+    """A score, or None where there was nothing to score."""
+    return None if math.isnan(score) else score
 
 
 def _places(pool: np.ndarray, members: np.ndarray) -> np.ndarray:

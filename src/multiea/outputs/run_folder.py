@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 import tomli_w
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from multiea import __version__
@@ -25,6 +26,7 @@ from multiea.alignment import Alignment
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers import read_groups
+from multiea.data.readers.tables import first_line
 from multiea.data.task import Task
 from multiea.data.write import write_groups
 from multiea.errors import InputError
@@ -32,7 +34,15 @@ from multiea.grouping.mutual import FoundGroups
 from multiea.similarity.enhancement import Enhancement
 from multiea.writing import new_folder
 
-FILES = ("config.toml", "entities.parquet", "seeds.tsv", "held_out.tsv", "groups.parquet", "embeddings.safetensors")
+FILES = (
+    "config.toml",
+    "entities.parquet",
+    "seeds.tsv",
+    "held_out.tsv",
+    "groups.parquet",
+    "embeddings.safetensors",
+    "manifest.json",
+)
 
 
 def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
@@ -51,33 +61,38 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
         _write_json(folder / "manifest.json", manifest(alignment))
 
 
-def open_run(folder: Path) -> Alignment:
+def open_run(folder: str | Path) -> Alignment:
     """The alignment of a run folder; its KGs have their entities and labels, but no triples."""
+    folder = Path(folder)
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
-        raise InputError(
-            f"no {', '.join(missing)}", path=folder, expected="a run folder, as `multiea align --out` makes it"
-        )
+        expected = "a run folder, as `multiea align --out` makes it"
+        raise InputError(f"no {', '.join(missing)}", path=folder, expected=expected)
+    try:
+        return _opened(folder)
+    except (ValueError, TypeError, KeyError, pl.exceptions.PolarsError, SafetensorError) as error:
+        found = f"damaged: {first_line(error)}"
+        raise InputError(found, path=folder, expected="a run folder as it was written", hint="Align again") from None
+
+
+def _opened(folder: Path) -> Alignment:
     settings = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
-    names = pl.read_parquet(folder / "entities.parquet")
+    names = pl.read_parquet(folder / "entities.parquet", glob=False)
     kgs = []
     for name in names["kg"].unique(maintain_order=True):
         own = names.filter(pl.col("kg") == name)
         nothing = np.empty((0, 3), dtype=np.int32)
         kgs.append(KnowledgeGraph(name, own["entity"], pl.Series([], dtype=pl.String), nothing, labels=own["label"]))
     seeds, held_out = (read_groups(folder / f"{role}.tsv", kgs) for role in ("seeds", "held_out"))
-    task = Task(kgs, seeds, held_out, name=settings.get("data", {}).get("name", folder.name))
     tensors = load_file(folder / "embeddings.safetensors")
-    enhancement = dict(settings["enhancement"])
-    enhancement["weights"] = tuple(enhancement["weights"])
-    return Alignment(
-        task,
-        _found(pl.read_parquet(folder / "groups.parquet"), task),
-        torch.cat([tensors[kg.name] for kg in kgs]),
-        Enhancement(**enhancement),
-        settings,
-        json.loads((folder / "manifest.json").read_text(encoding="utf-8")).get("training", {}),
-    )
+    enhancement = settings["enhancement"] | {"weights": tuple(settings["enhancement"]["weights"])}
+    task = Task(kgs, seeds, held_out, name=folder.resolve().name)
+    found = _found(pl.read_parquet(folder / "groups.parquet", glob=False), task)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    embeddings = torch.cat([tensors[kg.name] for kg in kgs])
+    if len(embeddings) != names.height:
+        raise ValueError(f"{len(embeddings):,} embeddings of {names.height:,} entities")
+    return Alignment(task, found, embeddings, Enhancement(**enhancement), settings, manifest["training"])
 
 
 def manifest(alignment: Alignment) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Dense:
 def blocks(matrix: Matrix) -> Iterator[tuple[slice, Tensor]]:
     """All rows, block by block."""
     size = max(1, BLOCK_NUMBERS // max(1, matrix.shape[1]))
-    for start in range(0, matrix.shape[0], size):
+    for start in range(0, max(1, matrix.shape[0]), size):  # a matrix without rows is one block without rows
         which = slice(start, min(start + size, matrix.shape[0]))
         yield which, matrix.rows(which)
 
