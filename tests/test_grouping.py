@@ -46,7 +46,8 @@ def test_of_contradictory_matches_the_surer_one_wins() -> None:
 
 
 def test_confidence_is_the_mean_of_a_members_matches_and_the_surest_group_comes_first() -> None:
-    found = grouped({(0, 1): [[0.9, 0.1], [0.2, 0.3]]}, (2, 2))
+    found = grouped({(0, 1): [[0.3, 0.1], [0.2, 0.9]]}, (2, 2))
+    assert found.groups.members.tolist() == [[1, 101], [0, 100]]
     np.testing.assert_allclose(found.confidence, [[0.9, 0.9], [0.3, 0.3]], rtol=1e-6)
 
 

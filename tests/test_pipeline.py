@@ -55,7 +55,7 @@ def test_the_order_of_entities_kgs_and_groups_changes_no_score(
     small: Task, aligned: multiea.Alignment, mode: str
 ) -> None:
     def scores(alignment: multiea.Alignment) -> dict[str, float]:
-        result = replace(alignment, enhancement=Enhancement(mode=mode)).evaluate()
+        result = alignment.with_enhancement(Enhancement(mode=mode)).evaluate()
         flat = {f"{pool} {k}": v for pool, by_k in result["m_hits"].items() for k, v in by_k.items()}
         for pool, by_pair in result["mrr"].items():
             flat |= {f"{pool} {' '.join(sorted(pair.split('-')))}": v for pair, v in by_pair.items()}
@@ -345,3 +345,63 @@ def test_a_damaged_run_folder_is_named(aligned: multiea.Alignment, tmp_path: Pat
     result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "run")])
     assert result.exit_code == 2
     assert result.stderr.startswith("error: ")
+
+
+def test_diverging_training_is_named(small: Task) -> None:
+    with pytest.raises(MultiEAError, match=r"training diverged in epoch \d+.*lower the learning rate"):
+        multiea.align(small, training=replace(QUICK, learning_rate=1e30))
+
+
+def test_a_tasks_own_validation_groups_are_used_and_never_trained_on(small: Task) -> None:
+    carved = Task(small.kgs, small.seeds).split(0.8, 0.2, random_state=3)
+    seen = []
+
+    def validate(_: torch.Tensor, task: Task) -> tuple[float, ...]:
+        seen.append((len(task.seeds), len(task.held_out)))
+        return (0.0,)
+
+    task = Task(small.kgs, carved.seeds, validation=carved.validation)
+    trained.learn(task, "multiea", QUICK, validate=validate, device=torch.device("cpu"), random_state=0)
+    assert set(seen) == {(len(carved.seeds), len(carved.validation))}
+
+
+def test_after_validation_all_seeds_are_trained_on(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained_on = []
+    fit = training.fit
+
+    def watched(encoder: torch.nn.Module, groups: torch.Tensor, *args: object, **kwargs: object) -> object:
+        trained_on.append((len(groups), kwargs["epochs"]))
+        return fit(encoder, groups, *args, **kwargs)
+
+    monkeypatch.setattr(trained, "fit", watched)
+    alignment = multiea.align(small, training=QUICK)
+    assert trained_on[0] == (round(0.9 * len(small.seeds)), 10)
+    assert trained_on[1] == (len(small.seeds), alignment.history["best_epoch"])
+
+
+def test_evaluating_against_other_kgs_or_seeds_is_refused(small: Task, aligned: multiea.Alignment) -> None:
+    turned = Groups(small.kg_names[::-1], small.held_out.members[:, ::-1])
+    with pytest.raises(InputError, match="the task's KGs in its order"):
+        aligned.evaluate(turned)
+    with pytest.raises(InputError, match="in two groups"):
+        aligned.evaluate(small.known)
+
+
+def test_ctrl_c_while_training_again_keeps_what_validation_chose(
+    small: Task, aligned: multiea.Alignment, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = []
+    draw = training.draw_negatives
+
+    def interrupted(*args: object) -> torch.Tensor:
+        calls.append(1)
+        if len(calls) == 12:  # ten epochs of the first training, then the second of the next
+            raise KeyboardInterrupt
+        return draw(*args)
+
+    monkeypatch.setattr(training, "draw_negatives", interrupted)
+    alignment = multiea.align(small, training=QUICK)
+    assert alignment.history["interrupted"]
+    assert "interrupted" in caplog.text
+    chosen = alignment.evaluate()["m_hits"]["test"]["10"]
+    assert chosen > 0.6 * aligned.evaluate()["m_hits"]["test"]["10"]

@@ -143,8 +143,24 @@ def test_pools_hold_what_they_say() -> None:
 
 def test_m_hits_asks_for_all_counterparts_and_averages_over_kgs() -> None:
     ranks = {pair: torch.tensor([1.0, 1.0]) for pair in permutations(range(3), 2)}
-    ranks[0, 1] = torch.tensor([1.0, 5.0])  # asked from KG 0, the second group fails
+    ranks[0, 1] = ranks[0, 2] = torch.tensor([1.0, 5.0])  # asked from KG 0, the second group fails twice
     assert m_hits(ranks, 3, [1, 5]) == {1: pytest.approx((0.5 + 1 + 1) / 3), 5: 1}
+
+
+def test_partial_groups_count_in_hits_of_their_pairs_and_not_in_m_hits() -> None:
+    nothing = torch.nan
+    ranks = {pair: torch.tensor([1.0, nothing], dtype=torch.float64) for pair in permutations(range(3), 2)}
+    ranks[0, 1] = ranks[1, 0] = torch.tensor([1.0, 5.0], dtype=torch.float64)  # the second group lacks KG 2
+    scores = scores_by_rank(ranks, ("a", "b", "c"))
+    assert scores["m_hits"]["1"] == 1
+    assert scores["hits"]["a-b"]["1"] == 0.5
+    assert scores["hits"]["a-c"]["1"] == 1
+    assert scores["mean_rank"]["a-b"] == 3
+
+
+def test_what_is_not_a_number_ranks_last() -> None:
+    scores = torch.tensor([[0.1, torch.nan, 0.3], [torch.nan, torch.nan, torch.nan]])
+    assert tie_aware_ranks(scores, torch.tensor([1, 0])).tolist() == [3, 2]
 
 
 def test_simple_scores() -> None:

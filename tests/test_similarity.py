@@ -95,7 +95,7 @@ def test_enhancement_is_the_papers_for_any_number_of_kgs_and_any_order(
         np.testing.assert_allclose(whole(matrix), literal_enhanced(parts, mode, weights, pair), rtol=2e-4, atol=1e-6)
 
 
-def test_for_three_kgs_the_product_is_equation_14() -> None:
+def test_for_three_kgs_the_product_is_equation_16() -> None:
     a, b, c = candidates((4, 5, 6))
     s = {
         pair: whole(EuclideanSimilarities(*pair_of))
@@ -122,7 +122,7 @@ def test_blocks_change_nothing(mode: str, monkeypatch: pytest.MonkeyPatch) -> No
         ({"mode": "sharpend"}, "Did you mean 'sharpened'"),
         ({"weights": ()}, "weights must be"),
         ({"weights": (0.0, 1.0)}, "weights must be"),
-        ({"temperature": 0.0}, "temperature must be above 0, got 0.0"),
+        ({"temperature": 0.0}, "temperature must be at least 0.001, got 0.0"),
         ({"sweeps": 0}, "sweeps must be at least 1"),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from multiea.data.groups import Groups
 from multiea.data.task import Task
 from multiea.evaluation.found import scores_of_groups, scores_of_pairs
 from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups, scores_by_rank
-from multiea.grouping.mutual import FoundGroups
+from multiea.grouping.mutual import FoundGroups, group_mutual_matches
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 
 
@@ -53,6 +53,7 @@ class Alignment:
     def evaluate(self, held_out: Groups | None = None) -> dict[str, Any]:
         """Scores against held-out groups (the task's own unless others are given), as in metrics.json."""
         held_out = self.task.held_out if held_out is None else held_out
+        Task(self.task.kgs, self.task.seeds, held_out)  # refuses other KGs, and groups with seeds: those never count
         if not len(held_out):
             return {}
         by_score: dict[str, dict[str, Any]] = {}
@@ -64,6 +65,13 @@ class Alignment:
             "pairs": scores_of_pairs(self.found.groups, held_out),
             "groups": scores_of_groups(self.found.groups, held_out),
         }
+
+    def with_enhancement(self, enhancement: Enhancement) -> Alignment:
+        """The same embeddings, compared and grouped in another way."""
+        scores, pools = pool_similarities(self.task, self.embeddings, enhancement, "all", self.task.held_out)
+        found = group_mutual_matches(scores, pools, self.task.kg_names)
+        settings = {**self.settings, "enhancement": asdict(enhancement)}
+        return replace(self, found=found, enhancement=enhancement, settings=settings)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes a run folder; multiea.open brings it back."""

@@ -6,6 +6,7 @@ import shlex
 import signal
 import sys
 import time
+from dataclasses import replace
 from enum import StrEnum
 from io import TextIOWrapper
 from pathlib import Path
@@ -103,7 +104,8 @@ def demo(
     if not as_json:
         _show_kgs(inspect_task(task))
         out.print(f"\naligning by structure alone, from {len(task.seeds):,} known groups ...")
-    alignment, metrics = _aligned(task, out_folder, force=True, training=Training(epochs=DEMO_EPOCHS))
+    data = {"name": task.name, "source": ["world"]}
+    alignment, metrics = _aligned(task, out_folder, data, force=True, training=Training(epochs=DEMO_EPOCHS))
     if as_json:
         print_json(metrics | {"out": str(out_folder)})
         return
@@ -263,9 +265,11 @@ def align(
     training = Training(strategy=strategy, anchor=anchor, epochs=epochs)
     start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
+    data = {"name": task.name, "source": dataset, "seeds": seeds and str(seeds), "train_ratio": train_ratio}
     alignment, metrics = _aligned(
         task,
         out_folder,
+        data | {"lenient": lenient},
         force=force,
         read_seconds=time.perf_counter() - start,
         engine=engine,
@@ -285,14 +289,15 @@ def align(
 
 
 def _aligned(
-    task: Task, out_folder: Path, *, force: bool, read_seconds: float = 0.0, **settings: Any
+    task: Task, out_folder: Path, data: dict[str, Any], *, force: bool, read_seconds: float = 0.0, **settings: Any
 ) -> tuple[Alignment, dict[str, Any]]:
-    """Aligns a task, scores it and writes the run folder."""
+    """Aligns a task, scores it and writes the run folder, with where the data came from."""
     from multiea.outputs.run_folder import peak_rss_mb, save
     from multiea.pipeline import align as align_task
 
     start = time.perf_counter() - read_seconds
     alignment = align_task(task, **settings)
+    alignment = replace(alignment, settings={"data": data, **alignment.settings})
     metrics = alignment.evaluate()
     seconds = {"read": read_seconds, **alignment.seconds, "total": time.perf_counter() - start}
     metrics |= {"seconds": seconds, "peak_rss_mb": peak_rss_mb()}

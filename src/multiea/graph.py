@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -39,11 +38,6 @@ class JointGraph:
         """How many relations all KGs have together, the self-relation included."""
         return self.relation_offsets[-1] + 1
 
-    @property
-    def kg_slices(self) -> list[slice]:
-        """Where each KG's entities stand."""
-        return [slice(start, stop) for start, stop in pairwise(self.entity_offsets)]
-
     def joint_ids(self, groups: Groups) -> Tensor:
         """A group's members in the one id space, (groups, M), -1 where a KG has none."""
         offsets = np.asarray(self.entity_offsets[:-1])
@@ -51,7 +45,7 @@ class JointGraph:
         return torch.from_numpy(ids.astype(np.int64)).to(self.entity.device)
 
 
-def joint_graph(task: Task, device: torch.device | str = "cpu", *, self_relation: bool = True) -> JointGraph:
+def joint_graph(task: Task, device: torch.device | str = "cpu") -> JointGraph:
     """The task's KGs as one graph of neighbourhoods."""
     entity_offsets = np.cumsum([0, *(len(kg.entities) for kg in task.kgs)])
     relation_offsets = np.cumsum([0, *(len(kg.relations) for kg in task.kgs)])
@@ -65,11 +59,10 @@ def joint_graph(task: Task, device: torch.device | str = "cpu", *, self_relation
             strict=True,
         )
     )
-    entity, relation, neighbour = np.r_[heads, tails], np.r_[relations, relations], np.r_[tails, heads]
-    if self_relation:
-        everyone = np.arange(entity_offsets[-1])
-        entity, neighbour = np.r_[entity, everyone], np.r_[neighbour, everyone]
-        relation = np.r_[relation, np.full(len(everyone), relation_offsets[-1])]
+    everyone = np.arange(entity_offsets[-1])
+    self_relation = np.full(len(everyone), relation_offsets[-1])
+    entity, neighbour = np.r_[heads, tails, everyone], np.r_[tails, heads, everyone]
+    relation = np.r_[relations, relations, self_relation]
     edges = torch.from_numpy(np.stack([entity, relation, neighbour]).astype(np.int64))
     entity, relation, neighbour = torch.unique(edges, dim=1).to(device)
     return JointGraph(tuple(entity_offsets.tolist()), tuple(relation_offsets.tolist()), entity, relation, neighbour)

@@ -49,6 +49,8 @@ def align(
     seconds: dict[str, float] = {}
     with _memory_errors_explained(), _timed(seconds, "engine"):
         learned = learn(task, engine, training, validate=_validation_score, device=chosen, random_state=random_state)
+    if learned.history.interrupted:
+        log.warning("training was interrupted: this is the best so far")
     with _memory_errors_explained(), _timed(seconds, "similarity"):
         scores, pools = pool_similarities(task, learned.embeddings, enhancement, "all", task.held_out)
     with _memory_errors_explained(), _timed(seconds, "grouping"):
@@ -98,7 +100,8 @@ def _memory_errors_explained() -> Iterator[None]:
         if isinstance(error, RuntimeError) and "memory" not in text.lower():
             raise
         raise MultiEAError(
-            "out of memory; lower training.dimensions or training.negatives, or use a machine with more of it"
+            "out of memory; lower training.dimensions or training.negatives, choose the enhancement none, or use a "
+            "machine with more of it"
         ) from None
 
 

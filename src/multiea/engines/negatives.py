@@ -1,4 +1,4 @@
-"""Negative examples: false groups that keep one member of a true one and replace all others (eq. 11)."""
+"""Negative examples: false groups that keep one member of a true one and replace all others (eq. 10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a group is pulled together: its distance d(l), as the paper's three strategies define it (eqs. 12-15).
+"""How a group is pulled together: its distance d(l), as the paper's three strategies define it (eqs. 11-14).
 
 Each takes members, (..., M, d), and present, (..., M), and returns (...): partial groups count the members they have.
 """

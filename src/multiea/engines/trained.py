@@ -61,14 +61,14 @@ def learn(
     seeds, validation = _training_and_validation(task, settings, random_state)
     if not len(validation):
         return learned(*run(seeds, settings.epochs, None))
-    embeddings, history = run(
+    validated, history = run(
         seeds, settings.epochs, lambda current: validate(current, Task(task.kgs, seeds, validation))
     )
     if len(seeds) == len(task.seeds) or history.interrupted:
-        return learned(embeddings, history)
+        return learned(validated, history)
     embeddings, again = run(task.seeds, history.best_epoch, None)
-    total = history.seconds + again.seconds
-    return learned(embeddings, replace(history, seconds=total, interrupted=again.interrupted))
+    history = replace(history, seconds=history.seconds + again.seconds, interrupted=again.interrupted)
+    return learned(validated if again.interrupted else embeddings, history)
 
 
 def _training_and_validation(task: Task, settings: Training, random_state: int) -> tuple[Groups, Groups]:

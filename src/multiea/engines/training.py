@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from multiea.data.groups import ABSENT
 from multiea.engines.negatives import draw_negatives
 from multiea.engines.sparse import gather_rows
 from multiea.engines.strategies import STRATEGIES, Strategy
-from multiea.errors import SettingError, resolve
+from multiea.errors import MultiEAError, SettingError, resolve
 
 Score = tuple[float, ...]  # compared from left to right, the higher the better
 CHUNK_NUMBERS = 1 << 25  # of the negatives' embeddings at a time
@@ -92,6 +93,10 @@ def fit(
                     negatives = draw_negatives(groups, entity_offsets, settings.negatives, generator)
                 embeddings = encoder()  # (N, d)
                 loss, gradient = margin_loss(embeddings, groups, negatives, strategy, anchor, settings.margin)
+                if not math.isfinite(loss):
+                    raise MultiEAError(
+                        f"training diverged in epoch {epoch}: the loss is {loss}; lower the learning rate"
+                    )
                 optimizer.zero_grad()
                 embeddings.backward(gradient)
                 optimizer.step()
@@ -119,7 +124,7 @@ def fit(
 def margin_loss(
     embeddings: Tensor, groups: Tensor, negatives: Tensor, strategy: Strategy, anchor: int, margin: float
 ) -> tuple[float, Tensor]:
-    """The loss of eq. 10 and its gradient with respect to the embeddings, (N, d).
+    """The loss of eq. 9 and its gradient with respect to the embeddings, (N, d).
 
     L = sum over groups l and their negatives l' of max(d(l) - d(l') + margin, 0). In chunks of groups: the negatives'
     embeddings of all groups at once would be by far the largest tensor of all.

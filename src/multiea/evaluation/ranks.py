@@ -11,8 +11,10 @@ from torch import Tensor
 def tie_aware_ranks(scores: Tensor, true: Tensor) -> Tensor:
     """The rank of the true candidate in each row: 1 + better + (ties - 1) / 2, so that order never decides.
 
-    scores: (rows, candidates), the higher the better. true: (rows,) the true candidate's column.
+    scores: (rows, candidates), the higher the better. true: (rows,) the true candidate's column. What is not a number
+    ranks last: a broken score must never look like a good one.
     """
+    scores = scores.masked_fill(scores.isnan(), -torch.inf)
     own = scores.gather(1, true[:, None])
     better = (scores > own).sum(1)
     ties = (scores == own).sum(1)  # itself included

@@ -13,11 +13,10 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, tie_aware_ranks
-from multiea.similarity.matrices import Matrix
+from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
 
 KS = (1, 10, 20)
 POOLS = ("test", "all")
-QUERIES = 1024
 
 
 def pool_of_candidates(pool: str, sizes: Sequence[int], seeds: Groups, held_out: Groups) -> list[np.ndarray]:
@@ -43,8 +42,9 @@ def ranks_of_groups(
     for (a, b), matrix in scores.items():
         ranks[a, b] = torch.full((len(groups),), torch.nan, dtype=torch.float64)
         known = torch.from_numpy(np.flatnonzero((places[a] != ABSENT) & (places[b] != ABSENT)))
-        for start in range(0, len(known), QUERIES):
-            some = known[start : start + QUERIES]
+        size = max(1, BLOCK_NUMBERS // max(1, matrix.shape[1]))
+        for start in range(0, len(known), size):
+            some = known[start : start + size]
             block = matrix.rows(torch.from_numpy(places[a])[some])
             true = torch.from_numpy(places[b])[some].to(block.device)
             ranks[a, b][some] = tie_aware_ranks(block, true).double().cpu()

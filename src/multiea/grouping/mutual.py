@@ -51,7 +51,7 @@ def group_mutual_matches(
 
 
 class _Matches:
-    """Matches by joint place, the surest first; those of equal confidence in an order that is the data's own."""
+    """Matches by joint place, the surest first."""
 
     def __init__(self, left: np.ndarray, right: np.ndarray, confidence: np.ndarray) -> None:
         order = np.argsort(-confidence, kind="stable")
@@ -64,9 +64,8 @@ def _single_best(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
     columns, scores = [], []
     for _, block in blocks(matrix):
         top = block.topk(min(2, block.shape[1]), dim=1)
-        single = (
-            top.values[:, 0] > top.values[:, -1] if block.shape[1] > 1 else torch.ones(len(block), dtype=torch.bool)
-        )
+        is_only = block.shape[1] == 1
+        single = (top.values[:, 0] > top.values[:, -1]) | is_only
         columns.append(torch.where(single, top.indices[:, 0], ABSENT).cpu())
         scores.append(top.values[:, 0].float().cpu())
     return _numpy(columns), _numpy(scores)

@@ -54,6 +54,8 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
         _entity_table(task).write_parquet(folder / "entities.parquet")
         write_groups(task.seeds, task.kgs, folder / "seeds.tsv")
         write_groups(task.held_out, task.kgs, folder / "held_out.tsv")
+        if len(task.validation):
+            write_groups(task.validation, task.kgs, folder / "validation.tsv")
         write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
         alignment.groups.write_parquet(folder / "groups.parquet")
         save_file(_by_kg(alignment), folder / "embeddings.safetensors")
@@ -84,9 +86,12 @@ def _opened(folder: Path) -> Alignment:
         nothing = np.empty((0, 3), dtype=np.int32)
         kgs.append(KnowledgeGraph(name, own["entity"], pl.Series([], dtype=pl.String), nothing, labels=own["label"]))
     seeds, held_out = (read_groups(folder / f"{role}.tsv", kgs) for role in ("seeds", "held_out"))
+    validation = folder / "validation.tsv"
+    own_validation = read_groups(validation, kgs) if validation.is_file() else None
     tensors = load_file(folder / "embeddings.safetensors")
     enhancement = settings["enhancement"] | {"weights": tuple(settings["enhancement"]["weights"])}
-    task = Task(kgs, seeds, held_out, name=folder.resolve().name)
+    name = settings.get("data", {}).get("name", folder.resolve().name)
+    task = Task(kgs, seeds, held_out, own_validation, name=name)
     found = _found(pl.read_parquet(folder / "groups.parquet", glob=False), task)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     embeddings = torch.cat([tensors[kg.name] for kg in kgs])

@@ -1,7 +1,8 @@
-"""Inference enhancement: similarities through third KGs, for any number of KGs and any length of path (eqs. 13-15)."""
+"""Inference enhancement: similarities through third KGs, for any number of KGs and any length of path (eqs. 15-17)."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise, permutations
@@ -15,6 +16,7 @@ from multiea.similarity.sinkhorn import sharpen
 
 Pair = tuple[int, int]
 Pairs = dict[Pair, Matrix]
+LOWEST_TEMPERATURE = 0.001
 MODES = {
     "none": "direct similarities alone",
     "product": "the paper's equation to the letter: products of plain similarities, which hubs dominate",
@@ -37,10 +39,10 @@ class Enhancement:
 
     def __post_init__(self) -> None:
         resolve(self.mode, MODES, what="enhancement")
-        if not self.weights or min(self.weights) < 0 or not self.weights[0] > 0:
+        if not self.weights or not all(0 <= weight < math.inf for weight in self.weights) or not self.weights[0] > 0:
             raise SettingError(f"weights must be at least 0, the first above 0, got {self.weights}")
-        if not self.temperature > 0:
-            raise SettingError(f"temperature must be above 0, got {self.temperature}")
+        if not LOWEST_TEMPERATURE <= self.temperature < math.inf:
+            raise SettingError(f"temperature must be at least {LOWEST_TEMPERATURE}, got {self.temperature}")
         if self.sweeps < 1:
             raise SettingError(f"sweeps must be at least 1, got {self.sweeps}")
 
@@ -50,6 +52,8 @@ def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pair
 
     candidates: for each KG the embeddings of its candidates, (n, d), of unit length.
     """
+    if enhancement.mode in ("product", "profile"):  # sums so nearly equal that single precision would order them
+        candidates = [part.double() for part in candidates]
     direct = _sharpened(candidates, enhancement) if enhancement.mode == "sharpened" else _plain(candidates)
     if enhancement.mode == "none" or len(candidates) == 2:
         return direct

@@ -35,7 +35,7 @@ class Cosines:
 
 
 class EuclideanSimilarities(Cosines):
-    """The paper's similarity 1 - |h_i - h_j| / 2 of embeddings of unit length, in [0, 1] (eq. 13)."""
+    """The paper's similarity 1 - |h_i - h_j| / 2 of embeddings of unit length, in [0, 1] (eq. 15)."""
 
     def rows(self, which: slice | Tensor) -> Tensor:
         """Some rows; |h_i - h_j|^2 = 2 - 2 cos."""
