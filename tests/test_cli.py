@@ -150,7 +150,7 @@ def test_long_work_in_a_log_file_says_how_far_it_is(monkeypatch: pytest.MonkeyPa
 
 def test_a_folder_that_appears_meanwhile_is_not_replaced(tmp_path: Path) -> None:
     def write() -> None:
-        with new_folder(tmp_path / "out") as draft:
+        with new_folder(tmp_path / "out", "data set") as draft:
             (draft / "groups.tsv").write_text("ours", encoding="utf-8")
             (tmp_path / "out").mkdir()
             (tmp_path / "out" / "thesis.tex").write_text("theirs", encoding="utf-8")

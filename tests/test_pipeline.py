@@ -405,3 +405,26 @@ def test_ctrl_c_while_training_again_keeps_what_validation_chose(
     assert "interrupted" in caplog.text
     chosen = alignment.evaluate()["m_hits"]["test"]["10"]
     assert chosen > 0.6 * aligned.evaluate()["m_hits"]["test"]["10"]
+
+
+def test_a_run_never_replaces_its_own_input(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    write_synthetic(Synthesis(kgs=2, entities=100), tmp_path / "data")
+    arguments = ["align", str(tmp_path / "data"), "--out", str(tmp_path / "data"), "--epochs", "1", "--force"]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 2
+    assert "holds something else than a run" in result.stderr
+    assert (tmp_path / "data" / "kg1.tsv").is_file()
+
+
+def test_a_kg_without_seeds_is_named(small: Task, caplog: pytest.LogCaptureFixture) -> None:
+    members = small.seeds.members[(small.seeds.members[:, :2] >= 0).all(1)].copy()
+    members[:, 2] = -1
+    multiea.align(Task(small.kgs, Groups(small.kg_names, members)), training=replace(QUICK, epochs=1))
+    assert "no seed reaches kg3" in caplog.text
+
+
+def test_an_opened_run_has_nothing_to_learn_from(aligned: multiea.Alignment, tmp_path: Path) -> None:
+    aligned.save(tmp_path / "run")
+    with pytest.raises(InputError, match="has no triples"):
+        multiea.align(multiea.open(tmp_path / "run").task)

@@ -99,7 +99,7 @@ def demo(
     from multiea.data.load import load
     from multiea.engines.training import Training
 
-    refuse_existing(out_folder, force=True)
+    refuse_existing(out_folder, "run", force=True)
     task = load("world")
     if not as_json:
         _show_kgs(inspect_task(task))
@@ -173,7 +173,7 @@ def build(
         whole_graphs=full or graphs is Graphs.whole,
         all_groups=full or groups is GroupsKept.all,
     )
-    with new_folder(out_folder, force=force) as folder:
+    with new_folder(out_folder, "data set", force=force) as folder:
         task = build_benchmark(choices, source)
         write_task(task, folder)
         (folder / "dataset.toml").write_text(f'name = "{task.name}"\n', encoding="utf-8")
@@ -222,7 +222,7 @@ def synth(
     from multiea.data.synth import Synthesis, write_synthetic
 
     settings = Synthesis(kgs, entities, triples_per_entity, relations, overlap, triple_share, noise, random_state)
-    with new_folder(out_folder, force=force) as folder:
+    with new_folder(out_folder, "data set", force=force) as folder:
         counts = write_synthetic(settings, folder)
     if as_json:
         print_json(counts | {"out": str(out_folder)})
@@ -261,7 +261,7 @@ def align(
     from multiea.data.load import load
     from multiea.engines.training import Training
 
-    refuse_existing(out_folder, force=force)
+    refuse_existing(out_folder, "run", force=force)
     training = Training(strategy=strategy, anchor=anchor, epochs=epochs)
     start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)

@@ -117,7 +117,7 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
         try:
             with progress.shown_by(reporter):
                 function(*args, **kwargs)
-            sys.stdout.flush()
+            _flush()
         except BrokenPipeError:
             _silence_output()  # its reader is gone: nothing more to say to anyone
             raise typer.Exit(1) from None
@@ -142,7 +142,7 @@ def _fail(message: str, kwargs: dict[str, Any]) -> None:
     try:
         if kwargs.get("as_json"):
             print_json({"error": message})
-        sys.stdout.flush()
+        _flush()
     except OSError:
         _silence_output()
     err.print(f"error: {message}", style="bold red")
@@ -151,8 +151,13 @@ def _fail(message: str, kwargs: dict[str, Any]) -> None:
 
 def print_json(answer: object) -> None:
     """One JSON document on standard output."""
-    utf_8 = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    utf_8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
     print(json.dumps(answer, ensure_ascii=not utf_8, indent=2))
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # it may be closed
+        sys.stdout.flush()
 
 
 def _silence_output() -> None:

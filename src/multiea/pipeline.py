@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from multiea.alignment import Alignment, pool_similarities
-from multiea.data.task import Task
+from multiea.data.task import Task, check_random_state
 from multiea.engines.trained import ENCODERS, learn
 from multiea.engines.training import Score, Training
 from multiea.errors import InputError, MultiEAError, SettingError, resolve
@@ -42,6 +42,7 @@ def align(
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
     resolve(engine, ENGINES, what="engine")
+    check_random_state(random_state)
     enhancement = Enhancement(mode=enhancement) if isinstance(enhancement, str) else enhancement
     training = Training() if training is None else training
     chosen = _device(device)
@@ -76,7 +77,12 @@ def _check_seeds(task: Task) -> None:
             expected="a few known groups to learn from",
             hint="Give them as seeds.tsv, a column a KG, or raise --train-ratio if groups.tsv was split",
         )
+    if not any(len(kg.triples) for kg in task.kgs):
+        raise InputError(f"'{task.name}' has no triples", expected="KGs with facts; a run that was opened has none")
     overlap = task.seeds.overlap()
+    unknown = [name for name, count in zip(task.kg_names, overlap.diagonal(), strict=True) if not count]
+    if unknown:
+        log.warning("no seed reaches %s: groups with its entities are guesses", ", ".join(unknown))
     unreached = [
         f"{task.kg_names[a]}-{task.kg_names[b]}" for a, b in combinations(range(len(task.kgs)), 2) if not overlap[a, b]
     ]

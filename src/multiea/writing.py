@@ -13,11 +13,15 @@ from pathlib import Path
 from multiea.errors import OutputError
 
 log = logging.getLogger("multiea")
-OURS = ("groups.tsv", "seeds.tsv", "manifest.json")  # one of these is in every data set and run we write
+# What shows that a folder is one we wrote: only its like may replace it.
+MARKS = {"run": ("manifest.json",), "data set": ("groups.tsv", "seeds.tsv")}
 
 
-def refuse_existing(out: Path, *, force: bool = False) -> None:
+def refuse_existing(out: Path, kind: str, *, force: bool = False) -> None:
     """Says at once, before long work, that a folder cannot be written to."""
+    parent = next((parent for parent in out.absolute().parents if parent.exists()), Path("/"))
+    if not os.access(parent, os.W_OK):
+        raise OutputError(f"cannot write to {parent}; choose another folder")
     if out.exists() and not out.is_dir():
         raise OutputError(f"{out} is a file; choose another folder to write to")
     if out.is_dir() and Path.cwd().resolve().is_relative_to(out.resolve()):
@@ -26,17 +30,18 @@ def refuse_existing(out: Path, *, force: bool = False) -> None:
         return
     if not force:
         raise OutputError(f"{out} exists and is not empty; choose another folder, or replace it with --force")
-    if not any((out / name).is_file() for name in OURS):
-        raise OutputError(f"{out} holds something else than a data set or a run; remove it yourself, or choose another")
+    if not any((out / name).is_file() for name in MARKS[kind]):
+        raise OutputError(f"{out} holds something else than a {kind}; remove it yourself, or choose another folder")
 
 
 @contextmanager
-def new_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
+def new_folder(out: Path, kind: str, *, force: bool = False) -> Iterator[Path]:
     """A folder to write into that becomes `out` when all went well; otherwise it vanishes and `out` stays as it was.
 
-    An `out` that exists and is not empty is replaced only with force, and only if it is a data set or a run.
+    An `out` that exists and is not empty is replaced only with force, and only if it is of the same kind:
+    a 'run' or a 'data set'.
     """
-    refuse_existing(out, force=force)
+    refuse_existing(out, kind, force=force)
     place = out.resolve()  # where a link leads
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -46,7 +51,7 @@ def new_folder(out: Path, *, force: bool = False) -> Iterator[Path]:
     try:
         yield draft
         draft.chmod(0o777 & ~_umask())
-        refuse_existing(out, force=force)  # it may have appeared meanwhile
+        refuse_existing(out, kind, force=force)  # it may have appeared meanwhile
         old = draft.with_suffix(".old")
         if place.exists():
             place.rename(old)

@@ -50,8 +50,7 @@ class Task:
         for name, ratio in (("train_ratio", train_ratio), ("validation_ratio", validation_ratio)):
             if not isinstance(ratio, int | float) or not 0 <= ratio <= 1:
                 raise SettingError(f"{name} must be between 0 and 1, got {ratio!r}")
-        if not isinstance(random_state, int) or random_state < 0:
-            raise SettingError(f"random_state must be a whole number from 0 on, got {random_state!r}")
+        check_random_state(random_state)
         if train_ratio + validation_ratio > 1:
             raise SettingError(
                 f"train_ratio + validation_ratio must be at most 1, got {train_ratio + validation_ratio}"
@@ -104,6 +103,12 @@ class Task:
         counts = f"{counted(len(self.seeds), 'seed')}, {counted(len(self.held_out), 'held-out group')}"
         counts += f", {len(self.validation):,} for validation" if len(self.validation) else ""
         return f"Task('{self.name}': {len(self.kgs)} KGs, {counts})" + "".join(f"\n  {kg!r}" for kg in self.kgs)
+
+
+def check_random_state(random_state: object) -> None:
+    """Refuses what cannot start a random generator."""
+    if not isinstance(random_state, int) or not 0 <= random_state < 2**63:
+        raise SettingError(f"random_state must be a whole number from 0 to 2^63 - 1, got {random_state!r}")
 
 
 def _canonical_order(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:

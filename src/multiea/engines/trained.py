@@ -46,13 +46,23 @@ def learn(
     graph = joint_graph(task, device)
     anchor = _anchor(task, settings)
 
-    def run(groups: Groups, epochs: int, score: Callable[[Tensor], Score] | None) -> tuple[Tensor, History]:
+    def run(
+        groups: Groups, epochs: int, score: Callable[[Tensor], Score] | None, what: str = "training"
+    ) -> tuple[Tensor, History]:
         start = torch.Generator().manual_seed(random_state)
         model = ENCODERS[encoder](graph, settings.dimensions, settings.layers, start)
         draws = torch.Generator(device=graph.entity.device).manual_seed(random_state)
         ids = graph.joint_ids(groups)
         return fit(
-            model, ids, graph.entity_offsets, settings, anchor=anchor, epochs=epochs, generator=draws, validate=score
+            model,
+            ids,
+            graph.entity_offsets,
+            settings,
+            anchor=anchor,
+            epochs=epochs,
+            generator=draws,
+            validate=score,
+            what=what,
         )
 
     def learned(embeddings: Tensor, history: History) -> Learned:
@@ -66,7 +76,7 @@ def learn(
     )
     if len(seeds) == len(task.seeds) or history.interrupted:
         return learned(validated, history)
-    embeddings, again = run(task.seeds, history.best_epoch, None)
+    embeddings, again = run(task.seeds, history.best_epoch, None, "training again on all seeds")
     history = replace(history, seconds=history.seconds + again.seconds, interrupted=again.interrupted)
     return learned(validated if again.interrupted else embeddings, history)
 
@@ -76,7 +86,10 @@ def _training_and_validation(task: Task, settings: Training, random_state: int) 
         return task.seeds, task.validation
     if round(settings.validation_ratio * len(task.seeds)) < FEWEST_TO_VALIDATE:
         if settings.validation_ratio:
-            log.warning("too few seeds to set some aside for validation: training takes %s epochs", settings.epochs)
+            log.warning(
+                "too few seeds to set some aside for validation: training takes %s epochs, and fewer may do better",
+                settings.epochs,
+            )
         return task.seeds, Groups.empty(task.kg_names)
     carved = Task(task.kgs, task.seeds).split(1 - settings.validation_ratio, random_state=random_state)
     return carved.seeds, carved.held_out

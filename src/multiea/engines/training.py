@@ -74,6 +74,7 @@ def fit(
     epochs: int,
     generator: torch.Generator,
     validate: Callable[[Tensor], Score] | None = None,
+    what: str = "training",
 ) -> tuple[Tensor, History]:
     """Trains an encoder on groups, (G, M) joint ids with -1 where absent; returns its embeddings and what happened.
 
@@ -86,7 +87,7 @@ def fit(
     best: Tensor | None = None
     best_score: Score = ()
     waited, start = 0, time.perf_counter()
-    with progress.stage("training", epochs) as advance:
+    with progress.stage(what, epochs) as advance:
         try:
             for epoch in range(1, epochs + 1):
                 if (epoch - 1) % settings.refresh_every == 0:

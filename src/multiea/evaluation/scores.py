@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from multiea import progress
 from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, tie_aware_ranks
 from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
@@ -39,15 +40,22 @@ def ranks_of_groups(
     """
     places = [_places(pool, members) for pool, members in zip(pools, groups.members.T, strict=True)]
     ranks = {}
-    for (a, b), matrix in scores.items():
-        ranks[a, b] = torch.full((len(groups),), torch.nan, dtype=torch.float64)
-        known = torch.from_numpy(np.flatnonzero((places[a] != ABSENT) & (places[b] != ABSENT)))
-        size = max(1, BLOCK_NUMBERS // max(1, matrix.shape[1]))
-        for start in range(0, len(known), size):
-            some = known[start : start + size]
-            block = matrix.rows(torch.from_numpy(places[a])[some])
-            true = torch.from_numpy(places[b])[some].to(block.device)
-            ranks[a, b][some] = tie_aware_ranks(block, true).double().cpu()
+    with progress.stage("ranking", len(scores)) as advance:
+        for (a, b), matrix in scores.items():
+            ranks[a, b] = _ranks_of_pair(matrix, places[a], places[b])
+            advance(1)
+    return ranks
+
+
+def _ranks_of_pair(matrix: Matrix, sources: np.ndarray, targets: np.ndarray) -> Tensor:
+    ranks = torch.full((len(sources),), torch.nan, dtype=torch.float64)
+    known = torch.from_numpy(np.flatnonzero((sources != ABSENT) & (targets != ABSENT)))
+    size = max(1, BLOCK_NUMBERS // max(1, matrix.shape[1]))
+    for start in range(0, len(known), size):
+        some = known[start : start + size]
+        block = matrix.rows(torch.from_numpy(sources)[some])
+        true = torch.from_numpy(targets)[some].to(block.device)
+        ranks[some] = tie_aware_ranks(block, true).double().cpu()
     return ranks
 
 

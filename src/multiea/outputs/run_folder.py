@@ -29,7 +29,7 @@ from multiea.data.readers import read_groups
 from multiea.data.readers.tables import first_line
 from multiea.data.task import Task
 from multiea.data.write import write_groups
-from multiea.errors import InputError
+from multiea.errors import InputError, OutputError
 from multiea.grouping.mutual import FoundGroups
 from multiea.similarity.enhancement import Enhancement
 from multiea.writing import new_folder
@@ -49,7 +49,7 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
     """Writes a run folder; metrics are computed where they are not given."""
     metrics = alignment.evaluate() if metrics is None else metrics
     task = alignment.task
-    with new_folder(out, force=force) as folder:
+    with new_folder(out, "run", force=force) as folder:
         (folder / "config.toml").write_text(tomli_w.dumps(_without_none(alignment.settings)), encoding="utf-8")
         _entity_table(task).write_parquet(folder / "entities.parquet")
         write_groups(task.seeds, task.kgs, folder / "seeds.tsv")
@@ -58,7 +58,7 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
             write_groups(task.validation, task.kgs, folder / "validation.tsv")
         write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
         alignment.groups.write_parquet(folder / "groups.parquet")
-        save_file(_by_kg(alignment), folder / "embeddings.safetensors")
+        _save_embeddings(alignment, folder / "embeddings.safetensors")
         _write_json(folder / "metrics.json", metrics)
         _write_json(folder / "manifest.json", manifest(alignment))
 
@@ -72,7 +72,7 @@ def open_run(folder: str | Path) -> Alignment:
         raise InputError(f"no {', '.join(missing)}", path=folder, expected=expected)
     try:
         return _opened(folder)
-    except (ValueError, TypeError, KeyError, pl.exceptions.PolarsError, SafetensorError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, pl.exceptions.PolarsError, SafetensorError) as error:
         found = f"damaged: {first_line(error)}"
         raise InputError(found, path=folder, expected="a run folder as it was written", hint="Align again") from None
 
@@ -134,6 +134,16 @@ def _by_kg(alignment: Alignment) -> dict[str, torch.Tensor]:
     starts = np.cumsum([0, *(len(kg.entities) for kg in alignment.task.kgs)])
     slices = dict(zip(alignment.task.kg_names, pairwise(starts), strict=True))
     return {name: alignment.embeddings[a:b].cpu().contiguous() for name, (a, b) in slices.items()}
+
+
+def _save_embeddings(alignment: Alignment, path: Path) -> None:
+    path.touch()
+    mode = path.stat().st_mode  # the library would keep the file to its owner
+    try:
+        save_file(_by_kg(alignment), path)
+    except SafetensorError as error:
+        raise OutputError(f"cannot write {path.name}: {first_line(error)}") from None
+    path.chmod(mode)
 
 
 def _found(table: pl.DataFrame, task: Task) -> FoundGroups:
