@@ -428,3 +428,16 @@ def test_an_opened_run_has_nothing_to_learn_from(aligned: multiea.Alignment, tmp
     aligned.save(tmp_path / "run")
     with pytest.raises(InputError, match="has no triples"):
         multiea.align(multiea.open(tmp_path / "run").task)
+
+
+@pytest.mark.parametrize(("every", "draws"), [(1, 6), (3, 2), (10, 1)])
+def test_negatives_are_drawn_anew_as_often_as_asked(
+    small: Task, monkeypatch: pytest.MonkeyPatch, every: int, draws: int
+) -> None:
+    encoder, groups, offsets, generator = parts_of(small)
+    drawn = []
+    draw = training.draw_negatives
+    monkeypatch.setattr(training, "draw_negatives", lambda *args: drawn.append(1) or draw(*args))
+    settings = replace(QUICK, refresh_every=every)
+    training.fit(encoder, groups, offsets, settings, anchor=0, epochs=6, generator=generator)
+    assert len(drawn) == draws

@@ -156,6 +156,7 @@ def test_partial_groups_count_in_hits_of_their_pairs_and_not_in_m_hits() -> None
     assert scores["hits"]["a-b"]["1"] == 0.5
     assert scores["hits"]["a-c"]["1"] == 1
     assert scores["mean_rank"]["a-b"] == 3
+    assert scores["hits"]["overall"]["1"] == 0.75
 
 
 def test_what_is_not_a_number_ranks_last() -> None:

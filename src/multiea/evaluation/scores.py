@@ -60,7 +60,8 @@ def _ranks_of_pair(matrix: Matrix, sources: np.ndarray, targets: np.ndarray) -> 
 
 
 def scores_by_rank(ranks: Mapping[tuple[int, int], Tensor], kg_names: Sequence[str]) -> dict[str, Any]:
-    """M-Hits@K over the complete groups, Hits@K, MRR and mean rank of each pair of KGs, both directions averaged.
+    """M-Hits@K over the complete groups, Hits@K, MRR and mean rank overall and of each pair of KGs, both directions
+    averaged.
 
     None where there is nothing to score, such as M-Hits without complete groups.
     """
@@ -69,9 +70,10 @@ def scores_by_rank(ranks: Mapping[tuple[int, int], Tensor], kg_names: Sequence[s
     of_complete = {pair: values[complete] for pair, values in ranks.items()}
     result: dict[str, Any] = {"m_hits": {str(k): _known(v) for k, v in m_hits(of_complete, kgs, KS).items()}}
     by_pair: dict[str, dict[str, Any]] = {"hits": {}, "mrr": {}, "mean_rank": {}}
-    for a, b in combinations(range(kgs), 2):
-        both = [values[~values.isnan()] for values in (ranks[a, b], ranks[b, a])]
-        name = f"{kg_names[a]}-{kg_names[b]}"
+    pairs = list(combinations(range(kgs), 2))
+    for name, some in [("overall", pairs), *((f"{kg_names[a]}-{kg_names[b]}", [(a, b)]) for a, b in pairs)]:
+        both = [torch.cat([ranks[pair] for pair in side]) for side in (some, [(b, a) for a, b in some])]
+        both = [values[~values.isnan()] for values in both]
         by_pair["hits"][name] = {str(k): _known(sum(hits(side, k) for side in both) / 2) for k in KS}
         by_pair["mrr"][name] = _known(sum(map(mean_reciprocal_rank, both)) / 2)
         by_pair["mean_rank"][name] = _known(sum(map(mean_rank, both)) / 2)
