@@ -1,5 +1,7 @@
 """Grouping: mutual best matches become groups with at most one entity of each KG."""
 
+from itertools import permutations
+
 import numpy as np
 import torch
 
@@ -13,7 +15,8 @@ def grouped(scores: dict[tuple[int, int], list[list[float]]], sizes: tuple[int, 
         tensor = torch.tensor(values)
         matrices[a, b], matrices[b, a] = Dense(tensor), Dense(tensor.t())
     pools = [np.arange(size) + 100 * kg for kg, size in enumerate(sizes)]
-    return group_mutual_matches(matrices, pools, tuple("abcd"[: len(sizes)]))
+    places = [np.arange(1000) + 1000 * kg for kg in range(len(sizes))]
+    return group_mutual_matches(matrices, pools, tuple("abcd"[: len(sizes)]), places)
 
 
 def test_matches_that_are_mutual_are_joined_over_all_kgs() -> None:
@@ -53,5 +56,25 @@ def test_confidence_is_the_mean_of_a_members_matches_and_the_surest_group_comes_
 
 def test_empty_pools_give_no_groups() -> None:
     matrices = {(0, 1): Dense(torch.zeros(0, 3)), (1, 0): Dense(torch.zeros(3, 0))}
-    found = group_mutual_matches(matrices, [np.arange(0), np.arange(3)], ("a", "b"))
+    found = group_mutual_matches(matrices, [np.arange(0), np.arange(3)], ("a", "b"), [np.arange(9), np.arange(9)])
     assert len(found.groups) == 0
+
+
+def test_equally_sure_contradictions_are_settled_by_name_whatever_the_order_of_kgs() -> None:
+    # a0-b0, b0-c0 and c0-a1 are equally sure; following all would put a0 and a1 into one group.
+    scores = {
+        ("a", "b"): torch.tensor([[0.5, 0.1], [0.1, 0.1]]),
+        ("b", "c"): torch.tensor([[0.5, 0.1], [0.1, 0.1]]),
+        ("a", "c"): torch.tensor([[0.1, 0.1], [0.5, 0.1]]),
+    }
+    results = set()
+    for names in permutations("abc"):
+        matrices = {}
+        for (one, other), values in scores.items():
+            i, j = names.index(one), names.index(other)
+            matrices[i, j], matrices[j, i] = Dense(values), Dense(values.t())
+        places = [np.arange(2) + 2 * "abc".index(name) for name in names]
+        found = group_mutual_matches(matrices, [np.arange(2)] * 3, names, places)
+        groups = [{f"{name}{m}" for name, m in zip(names, row, strict=True) if m >= 0} for row in found.groups.members]
+        results.add(frozenset(map(frozenset, groups)))
+    assert len(results) == 1

@@ -12,6 +12,7 @@ from multiea.alignment import pool_similarities
 from multiea.evaluation.found import scores_of_groups, scores_of_pairs
 from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, tie_aware_ranks
 from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups, scores_by_rank
+from multiea.graph import places_by_name
 from multiea.grouping.mutual import group_mutual_matches
 from multiea.similarity.enhancement import MODES, Enhancement
 
@@ -67,7 +68,7 @@ def all_scores(task: Task, embeddings: torch.Tensor, mode: str, pool: str) -> di
             name = " ".join(sorted(pair.split("-")))
             for k, v in value.items() if isinstance(value, dict) else [("", value)]:
                 flat[f"{score} {name} {k}"] = v
-    found = group_mutual_matches(matrices, pools, task.kg_names)
+    found = group_mutual_matches(matrices, pools, task.kg_names, places_by_name(task))
     for name, scores in (("pairs", scores_of_pairs), ("groups", scores_of_groups)):
         flat |= {f"{name} {k}": v for k, v in scores(found.groups, task.held_out).items()}
     return flat

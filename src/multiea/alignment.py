@@ -18,6 +18,7 @@ from multiea.data.groups import Groups
 from multiea.data.task import Task
 from multiea.evaluation.found import scores_of_groups, scores_of_pairs
 from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups, scores_by_rank
+from multiea.graph import places_by_name
 from multiea.grouping.mutual import FoundGroups, group_mutual_matches
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 
@@ -69,7 +70,7 @@ class Alignment:
     def with_enhancement(self, enhancement: Enhancement) -> Alignment:
         """The same embeddings, compared and grouped in another way."""
         scores, pools = pool_similarities(self.task, self.embeddings, enhancement, "all", self.task.held_out)
-        found = group_mutual_matches(scores, pools, self.task.kg_names)
+        found = group_mutual_matches(scores, pools, self.task.kg_names, places_by_name(self.task))
         settings = {**self.settings, "enhancement": asdict(enhancement)}
         return replace(self, found=found, enhancement=enhancement, settings=settings)
 

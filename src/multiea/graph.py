@@ -99,3 +99,9 @@ def canonical(task: Task) -> tuple[Task, Tensor]:
         [kgs[kg] for kg in by_name], moved(task.seeds), moved(task.held_out), moved(task.validation), name=task.name
     )
     return ordered, torch.from_numpy(np.concatenate(joint).astype(np.int64))
+
+
+def places_by_name(task: Task) -> list[np.ndarray]:
+    """For each KG its entities' places in the order of all names, KG after KG by name: an order of the data's own."""
+    _, places = canonical(task)
+    return np.split(places.numpy(), np.cumsum([len(kg.entities) for kg in task.kgs])[:-1])

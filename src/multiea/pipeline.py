@@ -20,6 +20,7 @@ from multiea.engines.training import Score, Training
 from multiea.errors import InputError, MultiEAError, SettingError, resolve
 from multiea.evaluation.ranks import mean_reciprocal_rank
 from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
+from multiea.graph import places_by_name
 from multiea.grouping.mutual import group_mutual_matches
 from multiea.similarity.enhancement import Enhancement
 
@@ -55,7 +56,7 @@ def align(
     with _memory_errors_explained(), _timed(seconds, "similarity"):
         scores, pools = pool_similarities(task, learned.embeddings, enhancement, "all", task.held_out)
     with _memory_errors_explained(), _timed(seconds, "grouping"):
-        found = group_mutual_matches(scores, pools, task.kg_names)
+        found = group_mutual_matches(scores, pools, task.kg_names, places_by_name(task))
     settings: dict[str, Any] = {"engine": engine, "random_state": random_state, "device": device}
     settings |= {"enhancement": asdict(enhancement), "training": asdict(training)}
     return Alignment(task, found, learned.embeddings, enhancement, settings, asdict(learned.history), seconds)

@@ -25,12 +25,16 @@ class FoundGroups:
 
 
 def group_mutual_matches(
-    scores: Mapping[tuple[int, int], Matrix], pools: Sequence[np.ndarray], kg_names: tuple[str, ...]
+    scores: Mapping[tuple[int, int], Matrix],
+    pools: Sequence[np.ndarray],
+    kg_names: tuple[str, ...],
+    places: Sequence[np.ndarray],
 ) -> FoundGroups:
     """Joins entities that are each other's single best match; of contradictory matches the surer one wins.
 
-    pools: for each KG the positions of its candidates. A best score shared by two candidates is no match: the order of
-    entities never decides.
+    pools: for each KG the positions of its candidates. places: for each KG its entities' places in an order of names,
+    which settles equal confidences. A best score shared by two candidates is no match: the order in which
+    entities came never decides.
     """
     offsets = np.cumsum([0, *map(len, pools)])
     left, right, confidence = [], [], []
@@ -44,18 +48,22 @@ def group_mutual_matches(
         left.append(rows + offsets[a])
         right.append(there[rows] + offsets[b])
         confidence.append(score[rows])
-    matches = _Matches(*(np.concatenate([*parts, []]) for parts in (left, right, confidence)))
+    by_name = np.concatenate([place[pool] for place, pool in zip(places, pools, strict=True)])
+    ones, others, sureness = (np.concatenate([*parts, []]) for parts in (left, right, confidence))
+    matches = _Matches(ones, others, sureness, by_name)
     owner = np.repeat(np.arange(len(pools)), [len(pool) for pool in pools])
     member_of = _joined(matches, owner)
     return _as_groups(matches, member_of, owner, np.concatenate(pools), kg_names)
 
 
 class _Matches:
-    """Matches by joint place, the surest first."""
+    """Matches by joint number, the surest first; of equally sure ones the first by name."""
 
-    def __init__(self, left: np.ndarray, right: np.ndarray, confidence: np.ndarray) -> None:
-        order = np.argsort(-confidence, kind="stable")
-        self.left, self.right = left[order].astype(np.int64), right[order].astype(np.int64)
+    def __init__(self, left: np.ndarray, right: np.ndarray, confidence: np.ndarray, by_name: np.ndarray) -> None:
+        left, right = left.astype(np.int64), right.astype(np.int64)
+        ends = np.sort(np.stack([by_name[left], by_name[right]]), axis=0)
+        order = np.lexsort([ends[1], ends[0], -confidence])
+        self.left, self.right = left[order], right[order]
         self.confidence = np.clip(confidence[order], 0, 1)
 
 
