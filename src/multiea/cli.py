@@ -97,13 +97,14 @@ def demo(
     """Align the embedded data set, three knowledge graphs of the world, and show the result."""
     from multiea.data.inspection import inspect as inspect_task
     from multiea.data.load import load
-    from multiea.engines.training import Training
 
     refuse_existing(out_folder, "run", force=True)
     task = load("world")
     if not as_json:
         _show_kgs(inspect_task(task))
         out.print(f"\naligning by structure alone, from {len(task.seeds):,} known groups ...")
+    from multiea.engines.training import Training  # torch takes seconds to import: only once something is shown
+
     data = {"name": task.name, "source": ["world"]}
     alignment, metrics = _aligned(task, out_folder, data, force=True, training=Training(epochs=DEMO_EPOCHS))
     if as_json:

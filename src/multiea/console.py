@@ -90,18 +90,13 @@ def _lines(description: str, total: float | None) -> Iterator[progress.Advance]:
 
 
 class _Warnings(logging.Handler):
-    """Prints the library's warnings and keeps them for the JSON answer."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.messages: list[str] = []
+    """Prints the library's warnings."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage())
         err.print(f"warning: {record.getMessage()}", style="yellow")
 
 
-warnings = _Warnings()
+warnings = _Warnings(logging.WARNING)
 
 
 def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
@@ -112,7 +107,6 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
         log = logging.getLogger("multiea")
         log.addHandler(warnings)
         propagated, log.propagate = log.propagate, False
-        warnings.messages.clear()
         reporter = Bars() if kwargs.get("show_progress", True) else None
         try:
             with progress.shown_by(reporter):
