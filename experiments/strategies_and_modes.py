@@ -91,7 +91,7 @@ def run(source: Path, random_states: Sequence[int], device: str, results: Path) 
             if (strategy, random_state) in done:
                 continue
             training = Training(strategy=strategy, anchor="en")
-            alignment = align(task, training=training, random_state=random_state, device=device)
+            alignment = align(task, engine="multiea", training=training, random_state=random_state, device=device)
             for mode in MODES:
                 scores = replace(alignment, enhancement=Enhancement(mode=mode)).evaluate()
                 row = {"strategy": strategy, "mode": mode, "random_state": random_state, "m_hits": scores["m_hits"]}

@@ -231,6 +231,8 @@ def test_files_that_are_not_read_are_mentioned(tmp_path: Path) -> None:
 
 def test_training_says_how_it_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("multiea.console.QUIET_SECONDS", 0.0)
-    result = CliRunner().invoke(app, ["align", "world", "--epochs", "7", "--out", str(tmp_path / "run")])
+    result = CliRunner().invoke(
+        app, ["align", "world", "--engine", "multiea", "--epochs", "7", "--out", str(tmp_path / "run")]
+    )
     assert result.exit_code == 0, result.output
     assert re.search(r"training \.\.\. \d+% \(\d+ s\)  loss [\d,.]+, validation [\d.]+%", result.stderr)

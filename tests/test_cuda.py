@@ -29,7 +29,7 @@ def test_a_whole_run_on_a_gpu_scores_like_one_on_a_cpu() -> None:
     task = multiea.load("world")
     scores = []
     for device in ("cpu", "cuda"):
-        alignment = multiea.align(task, training=Training(epochs=20, dimensions=64), device=device)
+        alignment = multiea.align(task, engine="multiea", training=Training(epochs=20, dimensions=64), device=device)
         scores.append(alignment.evaluate())
         assert len(alignment.groups)
     assert scores[0]["m_hits"]["test"]["10"] == pytest.approx(scores[1]["m_hits"]["test"]["10"], abs=0.06)

@@ -7,10 +7,10 @@ import torch
 from multiea import Groups, KnowledgeGraph, Task
 from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.negatives import draw_negatives
-from multiea.engines.sparse import Pattern, dot_products, gather_rows, multiply, softmax_over_rows
 from multiea.engines.strategies import STRATEGIES
 from multiea.engines.training import margin_loss
 from multiea.graph import joint_graph
+from multiea.sparse import Pattern, dot_products, gather_rows, multiply, softmax_over_rows
 
 
 def tiny_task(kgs: int = 3, entities: int = 7, seed: int = 0) -> Task:

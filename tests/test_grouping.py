@@ -5,8 +5,17 @@ from itertools import permutations
 import numpy as np
 import torch
 
-from multiea.grouping.mutual import FoundGroups, group_mutual_matches
+from multiea.grouping.confidence import Calibration
+from multiea.grouping.mutual import FoundGroups, Scores, joined, mutual_matches, scores_inside
 from multiea.similarity.matrices import Dense
+
+
+def group_mutual_matches(
+    scores: Scores, pools: list[np.ndarray], kg_names: tuple[str, ...], places: list[np.ndarray]
+) -> FoundGroups:
+    """Groups with plain scores as confidences."""
+    groups = joined(mutual_matches(scores, pools, places), kg_names)
+    return Calibration().found(groups, scores_inside(groups, scores, pools))
 
 
 def grouped(scores: dict[tuple[int, int], list[list[float]]], sizes: tuple[int, ...]) -> FoundGroups:

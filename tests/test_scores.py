@@ -13,8 +13,8 @@ from multiea.evaluation.found import scores_of_groups, scores_of_pairs
 from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, tie_aware_ranks
 from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups, scores_by_rank
 from multiea.graph import places_by_name
-from multiea.grouping.mutual import group_mutual_matches
 from multiea.similarity.enhancement import MODES, Enhancement
+from test_grouping import group_mutual_matches
 
 
 def related_task(kgs: int = 3, entities: int = 60, seed: int = 0) -> tuple[Task, torch.Tensor]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +13,15 @@ import polars as pl
 import torch
 from torch import Tensor
 
-from multiea.data.groups import Groups
+from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.engines.signatures import Signatures
+from multiea.evaluation.confidence import scores_of_confidence
 from multiea.evaluation.found import scores_of_groups, scores_of_pairs
 from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups, scores_by_rank
 from multiea.graph import places_by_name
-from multiea.grouping.mutual import FoundGroups, group_mutual_matches
+from multiea.grouping.confidence import Calibration
+from multiea.grouping.mutual import FoundGroups, Matches, joined, mutual_matches, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 
 
@@ -28,16 +30,20 @@ class Alignment:
     """What `align` returns.
 
     task: the KGs, seeds and held-out groups it was made from. found: the groups found among what is not seeds.
-    embeddings: (N, d) of all entities, KG after KG. settings: everything needed to make it again.
+    embeddings: (N, d) of all entities, KG after KG. settings: everything needed to make it again. calibration: how
+    scores became confidences. signatures: of all entities, where large KGs are searched by them.
     """
 
     task: Task
     found: FoundGroups
     embeddings: Tensor
     enhancement: Enhancement
+    calibration: Calibration = field(default_factory=Calibration)
+    signatures: Signatures | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     history: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    _among_all: tuple[Pairs, list[np.ndarray]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def groups(self) -> pl.DataFrame:
@@ -49,7 +55,9 @@ class Alignment:
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
         """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""
         held_out = self.task.held_out if held_out is None else held_out
-        return pool_similarities(self.task, self.embeddings, self.enhancement, pool, held_out)
+        if pool == "all" and self._among_all is not None:
+            return self._among_all
+        return pool_similarities(self.task, self.embeddings, self.enhancement, pool, held_out, self.signatures)
 
     def evaluate(self, held_out: Groups | None = None) -> dict[str, Any]:
         """Scores against held-out groups (the task's own unless others are given), as in metrics.json."""
@@ -63,16 +71,17 @@ class Alignment:
             for name, value in scores_by_rank(ranks_of_groups(scores, pools, held_out), self.task.kg_names).items():
                 by_score.setdefault(name, {})[pool] = value
         return by_score | {
+            "confidence": scores_of_confidence(self.found, held_out),
             "pairs": scores_of_pairs(self.found.groups, held_out),
             "groups": scores_of_groups(self.found.groups, held_out),
         }
 
     def with_enhancement(self, enhancement: Enhancement) -> Alignment:
         """The same embeddings, compared and grouped in another way."""
-        scores, pools = pool_similarities(self.task, self.embeddings, enhancement, "all", self.task.held_out)
-        found = group_mutual_matches(scores, pools, self.task.kg_names, places_by_name(self.task))
         settings = {**self.settings, "enhancement": asdict(enhancement)}
-        return replace(self, found=found, enhancement=enhancement, settings=settings)
+        other = replace(self, enhancement=enhancement, settings=settings, calibration=Calibration(), _among_all=None)
+        scores, pools = other.similarities("all")
+        return replace(other, found=grouped(self.task, self.embeddings, scores, pools, other.calibration))
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes a run folder; multiea.open brings it back."""
@@ -97,15 +106,47 @@ class Alignment:
 
 
 def pool_similarities(
-    task: Task, embeddings: Tensor, enhancement: Enhancement, pool: str, held_out: Groups
+    task: Task,
+    embeddings: Tensor,
+    enhancement: Enhancement,
+    pool: str | Sequence[np.ndarray],
+    held_out: Groups,
+    signatures: Signatures | None = None,
 ) -> tuple[Pairs, list[np.ndarray]]:
-    """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""
+    """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG.
+
+    pool: `all`, `test`, or for each KG the entities themselves. Candidates stand in the order of their names, and KGs
+    are compared in the order of theirs, so that nothing depends on how the data came.
+    """
     sizes = [len(kg.entities) for kg in task.kgs]
-    pools = pool_of_candidates(pool, sizes, task.seeds, held_out)
+    pools = pool_of_candidates(pool, sizes, task.seeds, held_out) if isinstance(pool, str) else pool
+    pools = [chosen[np.argsort(place[chosen])] for chosen, place in zip(pools, places_by_name(task), strict=True)]
+    by_name = sorted(range(len(sizes)), key=lambda kg: task.kgs[kg].name)
     starts = np.cumsum([0, *sizes])
-    of_kgs = [embeddings[start:stop] for start, stop in pairwise(starts)]
-    candidates = [of_kg[torch.from_numpy(chosen).to(of_kg.device)] for of_kg, chosen in zip(of_kgs, pools, strict=True)]
-    return similarities(candidates, enhancement), pools
+    joint = [pools[kg] + starts[kg] for kg in by_name]
+    candidates = [embeddings[torch.from_numpy(chosen).to(embeddings.device)].float() for chosen in joint]
+    of_candidates = None if signatures is None else [signatures[chosen] for chosen in joint]
+    scores = similarities(candidates, enhancement, of_candidates)
+    return {(by_name[a], by_name[b]): matrix for (a, b), matrix in scores.items()}, pools
+
+
+def grouped(
+    task: Task, embeddings: Tensor, scores: Pairs, pools: Sequence[np.ndarray], calibration: Calibration
+) -> FoundGroups:
+    """The groups among candidates. What has no embedding (all zero) is left alone."""
+    groups = joined(found_among(scores, pools, task), task.kg_names)
+    reached = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum([len(kg.entities) for kg in task.kgs])[:-1])
+    inside = scores_inside(groups, scores, pools)
+    for column, of_kg in enumerate(reached):
+        alone = groups.present[:, column] & ~of_kg[groups.members[:, column]]
+        inside[alone, column] = inside[alone, :, column] = 0
+        groups.members[alone, column] = ABSENT
+    return calibration.found(groups, inside)
+
+
+def found_among(scores: Pairs, pools: Sequence[np.ndarray], task: Task) -> Matches:
+    """Mutual best matches of a task's candidates."""
+    return mutual_matches(scores, pools, places_by_name(task))
 
 
 def group_ids(names: pl.DataFrame) -> list[str]:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from multiea.data.inspection import Inspection
     from multiea.data.task import Task
 
-DEMO_EPOCHS = 30
 WIDEST_MATRIX = 20  # of more KGs only the JSON shows all pairs
 
 app = typer.Typer(
@@ -103,13 +102,13 @@ def demo(
     if not as_json:
         _show_kgs(inspect_task(task))
         out.print(f"\naligning by structure alone, from {len(task.seeds):,} known groups ...")
-    from multiea.engines.training import Training  # torch takes seconds to import: only once something is shown
-
     data = {"name": task.name, "source": ["world"]}
-    alignment, metrics = _aligned(task, out_folder, data, force=True, training=Training(epochs=DEMO_EPOCHS))
+    alignment, metrics = _aligned(task, out_folder, data, force=True)
     if as_json:
         print_json(metrics | {"out": str(out_folder)})
         return
+    _show_how(alignment)
+    out.print(f"{metrics['seconds']['total']:.1f} s in all")
     _show_metrics(metrics)
     surest = alignment.found.groups.complete.members[:10]
     labels = [kg.display(members) for kg, members in zip(task.kgs, surest.T, strict=True)]
@@ -240,7 +239,16 @@ def synth(
 def align(
     dataset: Dataset,
     out_folder: Out,
-    engine: Annotated[str, typer.Option(help="What turns KGs into embeddings: multiea.")] = "multiea",
+    engine: Annotated[
+        str, typer.Option(help="What turns KGs into embeddings: propagation, multiea, or propagation+multiea.")
+    ] = "propagation",
+    bootstrap: Annotated[
+        str,
+        typer.Option(help="Where labels beyond the seeds may come from: all entities, test (held-out ones), none."),
+    ] = "all",
+    fusion_weight: Annotated[
+        float, typer.Option(help="What the encoder counts in propagation+multiea, from 0 to 1.")
+    ] = 0.2,
     strategy: Annotated[str, typer.Option(help="How a group is pulled together: each, anchor, mean.")] = "mean",
     anchor: Annotated[str | None, typer.Option(help="The anchor KG; by default the one with most triples.")] = None,
     enhancement: Annotated[
@@ -274,6 +282,8 @@ def align(
         force=force,
         read_seconds=time.perf_counter() - start,
         engine=engine,
+        bootstrap=bootstrap,
+        fusion_weight=fusion_weight,
         enhancement=enhancement,
         training=training,
         random_state=random_state,
@@ -285,6 +295,7 @@ def align(
         return
     out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
+    _show_how(alignment)
     _show_metrics(metrics)
     out.print(f"\nwritten to {out_folder}: groups.tsv has the groups, groups.parquet each member with its confidence")
 
@@ -321,6 +332,26 @@ def evaluate(
         print_json(metrics)
     else:
         _show_metrics(metrics)
+
+
+def _show_how(alignment: Alignment) -> None:
+    """Which engine, where labels came from, and what confidences rest on."""
+    from multiea.bootstrapping import POOLS
+
+    history, calibration = alignment.history, alignment.calibration
+    how = f"engine {alignment.settings['engine']}"
+    if "bootstrap" in history:
+        rounds = len(history["rounds"])
+        how += f"; bootstrap {history['bootstrap']} ({POOLS[history['bootstrap']]}), {counted(rounds, 'round')}, "
+        how += f"{history['labels']:,} labels at last"
+    out.print(how)
+    if calibration.examples:
+        pairs = counted(calibration.examples, "pair")
+        out.print(
+            f"confidences: learned from {pairs} with seeds held back; below {calibration.threshold:.2f} left alone"
+        )
+    else:
+        out.print("confidences: plain scores, no probabilities; too few seeds to hold some back and learn from them")
 
 
 def _percent(score: float | None) -> str:

@@ -38,6 +38,11 @@ class JointGraph:
         """How many relations all KGs have together, the self-relation included."""
         return self.relation_offsets[-1] + 1
 
+    def degrees(self) -> Tensor:
+        """How many neighbours each entity has other than itself, (N,)."""
+        others = self.relation != self.relation_offsets[-1]
+        return torch.bincount(self.entity[others], minlength=self.entities)
+
     def joint_ids(self, groups: Groups) -> Tensor:
         """A group's members in the one id space, (groups, M), -1 where a KG has none."""
         offsets = np.asarray(self.entity_offsets[:-1])
@@ -103,5 +108,6 @@ def canonical(task: Task) -> tuple[Task, Tensor]:
 
 def places_by_name(task: Task) -> list[np.ndarray]:
     """For each KG its entities' places in the order of all names, KG after KG by name: an order of the data's own."""
-    _, places = canonical(task)
-    return np.split(places.numpy(), np.cumsum([len(kg.entities) for kg in task.kgs])[:-1])
+    starts = np.cumsum([0, *(len(kg.entities) for kg in sorted(task.kgs, key=lambda kg: kg.name))])
+    start_of = dict(zip(sorted(task.kg_names), starts, strict=False))
+    return [np.argsort(kg.entities.arg_sort().to_numpy()) + start_of[kg.name] for kg in task.kgs]

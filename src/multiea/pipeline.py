@@ -7,59 +7,185 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from itertools import combinations
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from multiea.alignment import Alignment, pool_similarities
+from multiea.alignment import Alignment, found_among, grouped, pool_similarities
+from multiea.bootstrapping import Beside, Bootstrapping, propagate
+from multiea.checks import check_task, warn_of_unreached
+from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task, check_random_state
+from multiea.engines.propagation import Propagation
+from multiea.engines.rehearsal import Learned
 from multiea.engines.trained import ENCODERS, learn
 from multiea.engines.training import Score, Training
-from multiea.errors import InputError, MultiEAError, SettingError, resolve
+from multiea.errors import MultiEAError, SettingError, resolve
 from multiea.evaluation.ranks import mean_reciprocal_rank
 from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
-from multiea.graph import places_by_name
-from multiea.grouping.mutual import group_mutual_matches
-from multiea.similarity.enhancement import Enhancement
+from multiea.graph import canonical
+from multiea.grouping.confidence import Calibration, calibrate
+from multiea.grouping.mutual import FoundGroups, joined, scores_inside
+from multiea.similarity.enhancement import Enhancement, Pairs
 
 log = logging.getLogger("multiea")
-ENGINES = dict.fromkeys(ENCODERS)
+PROPAGATION = "propagation"
+ENGINES = dict.fromkeys([PROPAGATION, *ENCODERS])
 DEVICES = {"auto": None, "cpu": None, "cuda": None}
+CANDIDATES = 50
+
+
+def default_enhancement(engine: str, mode: str = "sharpened") -> Enhancement:
+    """How an engine's embeddings are best compared: what propagation makes, by its best candidates alone."""
+    if PROPAGATION in engine.split("+") and mode in ("none", "sharpened"):
+        return Enhancement(mode, weights=(0.3, 0.7), temperature=0.03, candidates=CANDIDATES)
+    return Enhancement(mode)
 
 
 def align(
     task: Task,
     *,
-    engine: str = "multiea",
+    engine: str = PROPAGATION,
     enhancement: Enhancement | str = "sharpened",
+    propagation: Propagation | None = None,
+    bootstrap: Bootstrapping | str = "all",
     training: Training | None = None,
+    fusion_weight: float = 0.2,
     random_state: int = 0,
     device: str = "auto",
 ) -> Alignment:
     """Aligns all KGs of a task at once, learning from its seeds alone.
 
+    engine: `propagation`, a trained encoder, or both as `propagation+multiea`; fusion_weight is then what the encoder's
+    similarities count.
+
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
-    resolve(engine, ENGINES, what="engine")
+    names = _engines(engine)
+    if not 0 <= fusion_weight <= 1:
+        raise SettingError(f"fusion_weight must be between 0 and 1, got {fusion_weight}")
     check_random_state(random_state)
-    enhancement = Enhancement(mode=enhancement) if isinstance(enhancement, str) else enhancement
+    enhancement = default_enhancement(engine, enhancement) if isinstance(enhancement, str) else enhancement
+    propagation = Propagation() if propagation is None else propagation
+    bootstrap = Bootstrapping(pool=bootstrap) if isinstance(bootstrap, str) else bootstrap
     training = Training() if training is None else training
     chosen = _device(device)
-    _check_seeds(task)
+    check_task(task)
     seconds: dict[str, float] = {}
+    ordered, places = canonical(task)
+    for_learning = Task(ordered.kgs, ordered.seeds, validation=ordered.validation, name=task.name)
     with _memory_errors_explained(), _timed(seconds, "engine"):
-        learned = learn(task, engine, training, validate=_validation_score, device=chosen, random_state=random_state)
-    if learned.history.interrupted:
+        trained: Learned | None = None
+        learned: Learned | None = None
+        for name in names:
+            if name in ENCODERS:
+                trained = learned = learn(
+                    for_learning, name, training, validate=_validation_score, device=chosen, random_state=random_state
+                )
+        if PROPAGATION in names:
+            learned = propagate(
+                for_learning,
+                propagation,
+                bootstrap,
+                enhancement,
+                beside=None if trained is None else _beside(trained, fusion_weight),
+                test_entities=ordered.held_out,
+                device=chosen,
+                random_state=random_state,
+            )
+        assert learned is not None
+    history = {**({} if trained is None else trained.history), **learned.history}
+    if history.get("interrupted"):
         log.warning("training was interrupted: this is the best so far")
+    warn_of_unreached(ordered, learned.embeddings)
     with _memory_errors_explained(), _timed(seconds, "similarity"):
-        scores, pools = pool_similarities(task, learned.embeddings, enhancement, "all", task.held_out)
+        calibration = _calibration(for_learning, learned, enhancement)
+        scores, pools = pool_similarities(
+            for_learning, learned.embeddings, enhancement, "all", for_learning.held_out, learned.signatures
+        )
     with _memory_errors_explained(), _timed(seconds, "grouping"):
-        found = group_mutual_matches(scores, pools, task.kg_names, places_by_name(task))
+        found = grouped(for_learning, learned.embeddings, scores, pools, calibration)
     settings: dict[str, Any] = {"engine": engine, "random_state": random_state, "device": device}
-    settings |= {"enhancement": asdict(enhancement), "training": asdict(training)}
-    return Alignment(task, found, learned.embeddings, enhancement, settings, asdict(learned.history), seconds)
+    settings |= {"enhancement": asdict(enhancement)}
+    if PROPAGATION in names:
+        settings |= {"propagation": asdict(propagation), "bootstrap": asdict(bootstrap)}
+    if trained is not None:
+        settings |= {"training": asdict(training)}
+    if len(names) > 1:
+        settings |= {"fusion_weight": fusion_weight}
+    marks = learned.signatures
+    among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
+    return Alignment(
+        task,
+        _restored(found, task, ordered, places.numpy()),
+        learned.embeddings[places.to(learned.embeddings.device)],
+        enhancement,
+        calibration,
+        None if marks is None else marks[places.numpy()],
+        settings,
+        history,
+        seconds,
+        among_all,
+    )
+
+
+def _engines(engine: str) -> list[str]:
+    names = engine.split("+")
+    for name in names:
+        resolve(name, ENGINES, what="engine")
+    if len(set(names)) != len(names) or len([name for name in names if name != PROPAGATION]) > 1:
+        raise SettingError(f"engine '{engine}' cannot be: one encoder alone, or fused as propagation+multiea")
+    return names
+
+
+def _beside(trained: Learned, weight: float) -> Beside:
+    rehearsed = trained.embeddings if trained.rehearsed is None else trained.rehearsed
+    return Beside(rehearsed, trained.embeddings, weight)
+
+
+def _calibration(task: Task, learned: Learned, enhancement: Enhancement) -> Calibration:
+    """Learned from what was found while some seeds were held back."""
+    if learned.calibration is not None:
+        return learned.calibration
+    if learned.rehearsed is None or not len(learned.held_back):
+        return Calibration()
+    rehearsal = Task(task.kgs, learned.seeds, learned.held_back)
+    scores, pools = pool_similarities(rehearsal, learned.rehearsed, enhancement, "all", learned.held_back)
+    groups = joined(found_among(scores, pools, rehearsal), task.kg_names)
+    return calibrate(groups, scores_inside(groups, scores, pools), learned.held_back)
+
+
+def _positions(task: Task, ordered: Task, places: np.ndarray) -> list[tuple[int, np.ndarray]]:
+    """For each KG its place in the canonical order, and for each of its entities there the position here."""
+    starts = np.cumsum([0, *(len(kg.entities) for kg in ordered.kgs)])
+    result, stop = [], 0
+    for kg in task.kgs:
+        start, stop = stop, stop + len(kg.entities)
+        there = ordered.kg_names.index(kg.name)
+        result.append((there, np.argsort(places[start:stop] - starts[there])))
+    return result
+
+
+def _restored(found: FoundGroups, task: Task, ordered: Task, places: np.ndarray) -> FoundGroups:
+    """Found groups of the canonical order, in the order in which the task came."""
+    members, confidence = [], []
+    for there, position in _positions(task, ordered, places):
+        own = found.groups.members[:, there]
+        members.append(np.where(own == ABSENT, ABSENT, position[own]).astype(np.int32))
+        confidence.append(found.confidence[:, there])
+    return FoundGroups(Groups(task.kg_names, np.stack(members, axis=1)), np.stack(confidence, axis=1))
+
+
+def _scores_restored(
+    scores: Pairs, pools: list[np.ndarray], task: Task, ordered: Task, places: np.ndarray
+) -> tuple[Pairs, list[np.ndarray]]:
+    """Scores by the task's own numbers of KGs, and the pools by its own positions."""
+    positions = _positions(task, ordered, places)
+    here = {there: kg for kg, (there, _) in enumerate(positions)}
+    own = [position[pools[there]] for there, position in positions]
+    return {(here[a], here[b]): matrix for (a, b), matrix in scores.items()}, own
 
 
 def _validation_score(embeddings: Tensor, task: Task) -> Score:
@@ -69,26 +195,6 @@ def _validation_score(embeddings: Tensor, task: Task) -> Score:
     m_hits_at_1 = scores_by_rank(ranks, task.kg_names)["m_hits"]["1"]
     known = torch.cat([of_pair[~of_pair.isnan()] for of_pair in ranks.values()])
     return (m_hits_at_1 or 0.0, mean_reciprocal_rank(known))
-
-
-def _check_seeds(task: Task) -> None:
-    if not len(task.seeds):
-        raise InputError(
-            f"'{task.name}' has no seeds",
-            expected="a few known groups to learn from",
-            hint="Give them as seeds.tsv, a column a KG, or raise --train-ratio if groups.tsv was split",
-        )
-    if not any(len(kg.triples) for kg in task.kgs):
-        raise InputError(f"'{task.name}' has no triples", expected="KGs with facts; a run that was opened has none")
-    overlap = task.seeds.overlap()
-    unknown = [name for name, count in zip(task.kg_names, overlap.diagonal(), strict=True) if not count]
-    if unknown:
-        log.warning("no seed reaches %s: groups with its entities are guesses", ", ".join(unknown))
-    unreached = [
-        f"{task.kg_names[a]}-{task.kg_names[b]}" for a, b in combinations(range(len(task.kgs)), 2) if not overlap[a, b]
-    ]
-    if unreached:
-        log.warning("no seed joins %s: these pairs cannot be learned directly", ", ".join(unreached))
 
 
 def _device(name: str) -> torch.device:
@@ -107,7 +213,7 @@ def _memory_errors_explained() -> Iterator[None]:
         if isinstance(error, RuntimeError) and "memory" not in text.lower():
             raise
         raise MultiEAError(
-            "out of memory; lower training.dimensions or training.negatives, choose the enhancement none, or use a "
+            "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates, or use a "
             "machine with more of it"
         ) from None
 

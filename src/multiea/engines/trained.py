@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 
 import torch
 from torch import Tensor, nn
@@ -12,26 +12,17 @@ from torch import Tensor, nn
 from multiea.data.groups import Groups
 from multiea.data.task import Task
 from multiea.engines.encoders.multiea import MultiEAEncoder
+from multiea.engines.rehearsal import Learned, hold_back
 from multiea.engines.training import History, Score, Training, fit
 from multiea.errors import InputError, unknown
 from multiea.graph import JointGraph, canonical, joint_graph
 
 log = logging.getLogger("multiea")
 
-FEWEST_TO_VALIDATE = 10
-
 MakeEncoder = Callable[[JointGraph, int, int, torch.Generator], nn.Module]
 Validate = Callable[[Tensor, Task], Score]  # embeddings, and a task whose held-out groups are those to validate on
 
 ENCODERS: dict[str, MakeEncoder] = {"multiea": MultiEAEncoder}
-
-
-@dataclass(frozen=True)
-class Learned:
-    """Embeddings of all entities in the joint id space, (N, d), and how they came about."""
-
-    embeddings: Tensor
-    history: History
 
 
 def learn(
@@ -65,34 +56,31 @@ def learn(
             what=what,
         )
 
-    def learned(embeddings: Tensor, history: History) -> Learned:
-        return Learned(embeddings[places.to(embeddings.device)], history)
+    connected = graph.degrees() > 0
+    seeds, validation = hold_back(task, settings.validation_ratio, random_state)
 
-    seeds, validation = _training_and_validation(task, settings, random_state)
+    def learned(embeddings: Tensor, history: History, validated: Tensor | None = None) -> Learned:
+        def in_given_order(part: Tensor) -> Tensor:
+            return (part * connected[:, None])[places.to(part.device)]  # an isolated entity is like no other
+
+        rehearsed = None if validated is None else in_given_order(validated)
+        return Learned(in_given_order(embeddings), asdict(history), seeds, validation, rehearsed)
+
     if not len(validation):
-        return learned(*run(seeds, settings.epochs, None))
-    validated, history = run(
-        seeds, settings.epochs, lambda current: validate(current, Task(task.kgs, seeds, validation))
-    )
-    if len(seeds) == len(task.seeds) or history.interrupted:
-        return learned(validated, history)
-    embeddings, again = run(task.seeds, history.best_epoch, None, "training again on all seeds")
-    history = replace(history, seconds=history.seconds + again.seconds, interrupted=again.interrupted)
-    return learned(validated if again.interrupted else embeddings, history)
-
-
-def _training_and_validation(task: Task, settings: Training, random_state: int) -> tuple[Groups, Groups]:
-    if len(task.validation):
-        return task.seeds, task.validation
-    if round(settings.validation_ratio * len(task.seeds)) < FEWEST_TO_VALIDATE:
         if settings.validation_ratio:
             log.warning(
                 "too few seeds to set some aside for validation: training takes %s epochs, and fewer may do better",
                 settings.epochs,
             )
-        return task.seeds, Groups.empty(task.kg_names)
-    carved = Task(task.kgs, task.seeds).split(1 - settings.validation_ratio, random_state=random_state)
-    return carved.seeds, carved.held_out
+        return learned(*run(seeds, settings.epochs, None))
+    validated, history = run(
+        seeds, settings.epochs, lambda current: validate(current, Task(task.kgs, seeds, validation))
+    )
+    if len(seeds) == len(task.seeds) or history.interrupted:
+        return learned(validated, history, validated)
+    embeddings, again = run(task.seeds, history.best_epoch, None, "training again on all seeds")
+    history = replace(history, seconds=history.seconds + again.seconds, interrupted=again.interrupted)
+    return learned(validated if again.interrupted else embeddings, history, validated)
 
 
 def _anchor(task: Task, settings: Training) -> int:

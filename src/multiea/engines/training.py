@@ -14,9 +14,9 @@ from torch.nn.functional import relu
 from multiea import progress
 from multiea.data.groups import ABSENT
 from multiea.engines.negatives import draw_negatives
-from multiea.engines.sparse import gather_rows
 from multiea.engines.strategies import STRATEGIES, Strategy
 from multiea.errors import MultiEAError, SettingError, resolve
+from multiea.sparse import gather_rows
 
 Score = tuple[float, ...]  # compared from left to right, the higher the better
 CHUNK_NUMBERS = 1 << 25  # of the negatives' embeddings at a time

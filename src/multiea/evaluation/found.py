@@ -9,22 +9,49 @@ import numpy as np
 from multiea.data.groups import ABSENT, Groups
 
 
-def scores_of_pairs(found: Groups, held_out: Groups) -> dict[str, float]:
-    """A found pair is right if both sit in one held-out group.
+def judged_pairs(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
+    """For each found group and pair of KGs whether its two members can be judged, and whether they are right.
 
-    It is judged where at least one of the two has a known counterpart in the other's KG, and left out otherwise.
+    (groups, M, M) each. A pair is right if both sit in one known group; it is judged where at least one of the two has
+    a known counterpart in the other's KG, and left out otherwise.
     """
-    right = judged = known = 0
-    of_found, of_held = _held_group_of(found, held_out), held_out.present
-    for a, b in combinations(range(len(found.kg_names)), 2):
-        both = found.present[:, a] & found.present[:, b]
+    kgs = len(found.kg_names)
+    judged, right = np.zeros((len(found), kgs, kgs), bool), np.zeros((len(found), kgs, kgs), bool)
+    if not len(known):
+        return judged, right
+    of_found, of_known = _known_group_of(found, known), known.present
+    for a, b in combinations(range(kgs), 2):
+        both = np.flatnonzero(found.present[:, a] & found.present[:, b])
         group_a, group_b = of_found[both, a], of_found[both, b]
-        a_known = (group_a != ABSENT) & of_held[group_a, b]
-        b_known = (group_b != ABSENT) & of_held[group_b, a]
-        judged += int(np.count_nonzero(a_known | b_known))
-        right += int(np.count_nonzero((group_a == group_b) & (group_a != ABSENT)))
-        known += int(np.count_nonzero(of_held[:, a] & of_held[:, b]))
-    return _precision_recall(right, judged, known)
+        a_known = (group_a != ABSENT) & of_known[group_a, b]
+        b_known = (group_b != ABSENT) & of_known[group_b, a]
+        judged[both, a, b] = judged[both, b, a] = a_known | b_known
+        right[both, a, b] = right[both, b, a] = (group_a == group_b) & (group_a != ABSENT)
+    return judged, right
+
+
+def scores_of_pairs(found: Groups, held_out: Groups) -> dict[str, float]:
+    """Precision, recall and F1 of the pairs inside groups."""
+    judged, right = judged_pairs(found, held_out)
+    known = sum(int(np.count_nonzero(held_out.present[:, a] & held_out.present[:, b]))
+                for a, b in combinations(range(len(found.kg_names)), 2))  # fmt: skip
+    return _precision_recall(int(right.sum()) // 2, int(judged.sum()) // 2, known)
+
+
+def judged_groups(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
+    """For each found group whether it can be judged, having a member of a known one, and whether it contradicts none.
+
+    A group that holds only a part of a known one does not contradict it.
+    """
+    of_found = _known_group_of(found, known)
+    candidate = of_found.max(axis=1, initial=ABSENT)  # any one; if there are two the group is wrong in any case
+    judged = candidate != ABSENT
+    if not len(known):
+        return judged, judged
+    true = known.members[candidate]
+    agrees = (found.members == true) | (true == ABSENT) | (found.members == ABSENT)
+    same = (of_found == ABSENT) | (of_found == candidate[:, None])
+    return judged, judged & agrees.all(axis=1) & same.all(axis=1)
 
 
 def scores_of_groups(found: Groups, held_out: Groups) -> dict[str, float]:
@@ -32,23 +59,22 @@ def scores_of_groups(found: Groups, held_out: Groups) -> dict[str, float]:
 
     It is judged where it has a member of a held-out group.
     """
-    of_found = _held_group_of(found, held_out)
-    candidate = of_found.max(axis=1, initial=ABSENT)  # any one; if there are two the group is wrong in any case
-    judged = candidate != ABSENT
-    true = held_out.members[candidate]
-    right = judged & ((found.members == true) | (true == ABSENT)).all(axis=1) if len(held_out) else judged
-    right &= ((of_found == ABSENT) | (of_found == candidate[:, None])).all(axis=1)
-    return _precision_recall(int(right.sum()), int(judged.sum()), len(held_out))
+    judged, agrees = judged_groups(found, held_out)
+    if len(held_out):
+        candidate = _known_group_of(found, held_out).max(axis=1, initial=ABSENT)
+        true = held_out.members[candidate]
+        agrees &= ((found.members != ABSENT) | (true == ABSENT)).all(axis=1)  # nothing is missing
+    return _precision_recall(int(agrees.sum()), int(judged.sum()), len(held_out))
 
 
-def _held_group_of(found: Groups, held_out: Groups) -> np.ndarray:
-    """For each member found the held-out group it is in, (groups, M), -1 where it is in none."""
+def _known_group_of(found: Groups, known: Groups) -> np.ndarray:
+    """For each member found the known group it is in, (groups, M), -1 where it is in none."""
     result = np.full(found.members.shape, ABSENT, dtype=np.int64)
-    for kg, (members, held) in enumerate(zip(found.members.T, held_out.members.T, strict=True)):
-        size = max(members.max(initial=ABSENT), held.max(initial=ABSENT)) + 2  # the last place is for -1
+    for kg, (members, of_known) in enumerate(zip(found.members.T, known.members.T, strict=True)):
+        size = max(members.max(initial=ABSENT), of_known.max(initial=ABSENT)) + 2  # the last place is for -1
         group_of = np.full(size, ABSENT, dtype=np.int64)
-        known = held != ABSENT
-        group_of[held[known]] = np.flatnonzero(known)
+        present = of_known != ABSENT
+        group_of[of_known[present]] = np.flatnonzero(present)
         result[:, kg] = group_of[members]
     return result
 

@@ -87,8 +87,7 @@ def _known(score: float) -> float | None:
 
 def _places(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
     """Where members stand in their KG's pool; -1 where they are not in it."""
-    if not len(pool):
-        return np.full(len(members), ABSENT)
-    place = np.searchsorted(pool, members)
-    inside = (members != ABSENT) & (pool[np.minimum(place, len(pool) - 1)] == members)
-    return np.where(inside, place, ABSENT).astype(np.int64)
+    size = max(pool.max(initial=ABSENT), members.max(initial=ABSENT)) + 2  # the last place is for -1
+    place = np.full(size, ABSENT, dtype=np.int64)
+    place[pool] = np.arange(len(pool))
+    return np.asarray(place[members])

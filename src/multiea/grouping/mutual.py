@@ -1,4 +1,4 @@
-"""Mutual best matches of all pairs of KGs, joined greedily by confidence into groups."""
+"""Mutual best matches of all pairs of KGs, joined greedily by score into groups."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.similarity.matrices import Matrix, blocks
+from multiea.similarity.sparse_scores import SparseScores
+
+Scores = Mapping[tuple[int, int], Matrix]
 
 
 @dataclass(frozen=True)
@@ -24,74 +27,144 @@ class FoundGroups:
     confidence: np.ndarray
 
 
-def group_mutual_matches(
-    scores: Mapping[tuple[int, int], Matrix],
-    pools: Sequence[np.ndarray],
-    kg_names: tuple[str, ...],
-    places: Sequence[np.ndarray],
-) -> FoundGroups:
-    """Joins entities that are each other's single best match; of contradictory matches the surer one wins.
+@dataclass(frozen=True)
+class Matches:
+    """Pairs of candidates that are each other's single best, the best score first.
+
+    left, right: numbers of candidates, KG after KG; score: (matches,). owner, position: of each candidate its KG and
+    its position there.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    score: np.ndarray
+    owner: np.ndarray
+    position: np.ndarray
+
+    def members(self, candidates: np.ndarray, row: np.ndarray, kgs: int) -> np.ndarray:
+        """Candidates as rows of groups, (rows, kgs): each goes to the row that is given for it."""
+        members = np.full((row.max(initial=-1) + 1, kgs), ABSENT, dtype=np.int32)
+        members[row, self.owner[candidates]] = self.position[candidates]
+        return members
+
+
+def mutual_matches(scores: Scores, pools: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> Matches:
+    """All pairs that are each other's single best.
 
     pools: for each KG the positions of its candidates. places: for each KG its entities' places in an order of names,
-    which settles equal confidences. A best score shared by two candidates is no match: the order in which
-    entities came never decides.
+    which settles equal scores. A best score shared by two candidates is no match: the order in which entities came
+    never decides.
     """
     offsets = np.cumsum([0, *map(len, pools)])
-    left, right, confidence = [], [], []
+    left, right, score = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.float32)]
     for a, b in combinations(range(len(pools)), 2):
         if not len(pools[a]) or not len(pools[b]):
             continue
-        there, score = _single_best(scores[a, b])
+        there, best = _single_best(scores[a, b])
         back, _ = _single_best(scores[b, a])
         rows = np.flatnonzero(there != ABSENT)
         rows = rows[back[there[rows]] == rows]
         left.append(rows + offsets[a])
         right.append(there[rows] + offsets[b])
-        confidence.append(score[rows])
+        score.append(best[rows])
+    ones, others, sureness = np.concatenate(left), np.concatenate(right), np.concatenate(score)
     by_name = np.concatenate([place[pool] for place, pool in zip(places, pools, strict=True)])
-    ones, others, sureness = (np.concatenate([*parts, []]) for parts in (left, right, confidence))
-    matches = _Matches(ones, others, sureness, by_name)
+    ends = np.sort(np.stack([by_name[ones], by_name[others]]), axis=0)
+    order = np.lexsort([ends[1], ends[0], -sureness])
     owner = np.repeat(np.arange(len(pools)), [len(pool) for pool in pools])
-    member_of = _joined(matches, owner)
-    return _as_groups(matches, member_of, owner, np.concatenate(pools), kg_names)
+    return Matches(ones[order], others[order], sureness[order], owner, np.concatenate(pools))
 
 
-class _Matches:
-    """Matches by joint number, the surest first; of equally sure ones the first by name."""
+def joined(matches: Matches, kg_names: tuple[str, ...]) -> Groups:
+    """Groups of matched candidates; of contradictory matches the one with the better score wins."""
+    member_of = _greedily_joined(matches)
+    inside = member_of[matches.left] == member_of[matches.right]
+    candidates = np.unique(np.concatenate([matches.left[inside], matches.right[inside]]))
+    _, row = np.unique(member_of[candidates], return_inverse=True)
+    return Groups(kg_names, matches.members(candidates, row, len(kg_names)))
 
-    def __init__(self, left: np.ndarray, right: np.ndarray, confidence: np.ndarray, by_name: np.ndarray) -> None:
-        left, right = left.astype(np.int64), right.astype(np.int64)
-        ends = np.sort(np.stack([by_name[left], by_name[right]]), axis=0)
-        order = np.lexsort([ends[1], ends[0], -confidence])
-        self.left, self.right = left[order], right[order]
-        self.confidence = np.clip(confidence[order], 0, 1)
+
+def closed(matches: Matches, kg_names: tuple[str, ...]) -> tuple[Groups, np.ndarray]:
+    """Groups all of whose pairs are matches and that no further match touches, with the weakest score of each."""
+    component = _components(matches)
+    sizes = np.bincount(component)
+    edges = np.bincount(component[matches.left], minlength=len(sizes))
+    weakest = np.full(len(sizes), np.inf)
+    np.minimum.at(weakest, component[matches.left], matches.score)
+    is_closed = (sizes > 1) & (edges == sizes * (sizes - 1) // 2)
+    candidates = np.flatnonzero(is_closed[component])
+    found, row = np.unique(component[candidates], return_inverse=True)
+    return Groups(kg_names, matches.members(candidates, row, len(kg_names))), weakest[found]
+
+
+def scores_inside(groups: Groups, scores: Scores, pools: Sequence[np.ndarray]) -> np.ndarray:
+    """The score of each pair of members, (groups, M, M), not a number where one is absent."""
+    kgs = len(pools)
+    result = np.full((len(groups), kgs, kgs), np.nan, dtype=np.float32)
+    for a, b in combinations(range(kgs), 2):
+        both = np.flatnonzero(groups.present[:, a] & groups.present[:, b])
+        rows, columns = (_places(pools[kg], groups.members[both, kg]) for kg in (a, b))
+        matrix = scores[a, b]
+        if isinstance(matrix, SparseScores):
+            device = matrix.row.device
+            values = matrix.at(torch.from_numpy(rows).to(device), torch.from_numpy(columns).to(device)).cpu().numpy()
+        else:
+            values = _looked_up(matrix, rows, columns)
+        result[both, a, b] = result[both, b, a] = values
+    return result
+
+
+def _looked_up(matrix: Matrix, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    values = np.empty(len(rows), np.float32)
+    size = max(1, (1 << 24) // max(1, matrix.shape[1]))
+    for start in range(0, len(rows), size):
+        which = torch.from_numpy(rows[start : start + size])
+        block = matrix.rows(which)
+        column = torch.from_numpy(columns[start : start + size]).to(block.device)
+        values[start : start + size] = block.gather(1, column[:, None])[:, 0].float().cpu().numpy()
+    return values
+
+
+def _places(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
+    place = np.zeros(pool.max(initial=-1) + 1, dtype=np.int64)
+    place[pool] = np.arange(len(pool))
+    return np.asarray(place[members])
 
 
 def _single_best(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """For each row the column of its best score and that score; -1 where two columns share it."""
-    columns, scores = [], []
+    """For each row the column of its best score and that score; -1 where two columns share it or none is above zero."""
+    if isinstance(matrix, SparseScores):
+        columns, scores = matrix.best(2)
+        single = (scores[:, 0] > scores[:, 1]) & (scores[:, 0] > 0)
+        return torch.where(single, columns[:, 0], ABSENT).cpu().numpy(), scores[:, 0].float().cpu().numpy()
+    of_blocks, best = [], []
     for _, block in blocks(matrix):
         top = block.topk(min(2, block.shape[1]), dim=1)
         is_only = block.shape[1] == 1
         single = (top.values[:, 0] > top.values[:, -1]) | is_only
-        columns.append(torch.where(single, top.indices[:, 0], ABSENT).cpu())
-        scores.append(top.values[:, 0].float().cpu())
-    return _numpy(columns), _numpy(scores)
+        of_blocks.append(torch.where(single, top.indices[:, 0], ABSENT).cpu())
+        best.append(top.values[:, 0].float().cpu())
+    return _numpy(of_blocks), _numpy(best)
 
 
 def _numpy(parts: list[Tensor]) -> np.ndarray:
     return torch.cat(parts).numpy()
 
 
-def _joined(matches: _Matches, owner: np.ndarray) -> np.ndarray:
-    """For each candidate the number of its group; matches that would put two of one KG together are not followed."""
-    size = len(owner)
+def _components(matches: Matches) -> np.ndarray:
+    size = len(matches.owner)
     edges = (np.ones(len(matches.left), dtype=bool), (matches.left, matches.right))
-    _, component = connected_components(coo_array(edges, shape=(size, size)), directed=False)
+    return np.asarray(connected_components(coo_array(edges, shape=(size, size)), directed=False)[1])
+
+
+def _greedily_joined(matches: Matches) -> np.ndarray:
+    """For each candidate the number of its group; matches that would put two of one KG together are not followed."""
+    size, owner = len(matches.owner), matches.owner
+    component = _components(matches)
     pairs = np.unique(np.stack([component, owner]), axis=1, return_counts=True)
     conflicted = np.zeros(component.max(initial=-1) + 1, dtype=bool)
     conflicted[pairs[0][0][pairs[1] > 1]] = True
-    member_of = component.copy()
+    member_of = component.astype(np.int64)
     inside = np.flatnonzero(conflicted[component])  # few: only there must the order of matches decide
     member_of[inside] = size + inside  # each alone at first
     kgs_of = {int(size + place): {int(owner[place])} for place in inside}
@@ -104,23 +177,3 @@ def _joined(matches: _Matches, owner: np.ndarray) -> np.ndarray:
             members[one] += moved
             member_of[moved] = one
     return member_of
-
-
-def _as_groups(
-    matches: _Matches, member_of: np.ndarray, owner: np.ndarray, positions: np.ndarray, kg_names: tuple[str, ...]
-) -> FoundGroups:
-    """Groups of two or more, with each member's confidence: the mean of its matches inside the group."""
-    inside = member_of[matches.left] == member_of[matches.right]
-    total, count = np.zeros(len(owner)), np.zeros(len(owner))
-    for ends in (matches.left[inside], matches.right[inside]):
-        np.add.at(total, ends, matches.confidence[inside])
-        np.add.at(count, ends, 1)
-    joined = np.flatnonzero(count)
-    _, row = np.unique(member_of[joined], return_inverse=True)
-    members = np.full((row.max(initial=-1) + 1, len(kg_names)), ABSENT, dtype=np.int32)
-    confidence = np.zeros(members.shape)
-    members[row, owner[joined]] = positions[joined]
-    confidence[row, owner[joined]] = total[joined] / count[joined]
-    mean = confidence.sum(1) / np.maximum((members != ABSENT).sum(1), 1)
-    order = np.argsort(-mean, kind="stable")
-    return FoundGroups(Groups(kg_names, members[order]), confidence[order])

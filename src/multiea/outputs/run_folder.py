@@ -9,6 +9,7 @@ import resource
 import sys
 import tomllib
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -29,11 +30,14 @@ from multiea.data.readers import read_groups
 from multiea.data.readers.tables import first_line
 from multiea.data.task import Task
 from multiea.data.write import write_groups
+from multiea.engines.signatures import Signatures
 from multiea.errors import InputError, OutputError
+from multiea.grouping.confidence import Calibration
 from multiea.grouping.mutual import FoundGroups
 from multiea.similarity.enhancement import Enhancement
 from multiea.writing import new_folder
 
+SIGNATURE_LABELS, SIGNATURE_WEIGHTS = "/signature labels", "/signature weights"
 FILES = (
     "config.toml",
     "entities.parquet",
@@ -94,10 +98,21 @@ def _opened(folder: Path) -> Alignment:
     task = Task(kgs, seeds, held_out, own_validation, name=name)
     found = _found(pl.read_parquet(folder / "groups.parquet", glob=False), task)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    embeddings = torch.cat([tensors[kg.name] for kg in kgs])
+    embeddings = torch.cat([tensors[kg.name] for kg in kgs]).float()
     if len(embeddings) != names.height:
         raise ValueError(f"{len(embeddings):,} embeddings of {names.height:,} entities")
-    return Alignment(task, found, embeddings, Enhancement(**enhancement), settings, manifest["training"])
+    calibration = Calibration(
+        **(manifest["calibration"] | {"coefficients": tuple(manifest["calibration"]["coefficients"])})
+    )
+    marks = None
+    if f"{kgs[0].name}{SIGNATURE_LABELS}" in tensors:
+        labels, weights = (
+            torch.cat([tensors[kg.name + part] for kg in kgs]).numpy() for part in (SIGNATURE_LABELS, SIGNATURE_WEIGHTS)
+        )
+        marks = Signatures(labels, weights)
+    return Alignment(
+        task, found, embeddings, Enhancement(**enhancement), calibration, marks, settings, manifest["history"]
+    )
 
 
 def manifest(alignment: Alignment) -> dict[str, Any]:
@@ -113,7 +128,8 @@ def manifest(alignment: Alignment) -> dict[str, Any]:
         "machine": {"system": platform.platform(), "threads": torch.get_num_threads()},
         "seconds": dict(alignment.seconds),
         "peak_rss_mb": peak_rss_mb(),
-        "training": dict(alignment.history),
+        "calibration": asdict(alignment.calibration),
+        "history": dict(alignment.history),
     }
 
 
@@ -133,7 +149,18 @@ def _entity_table(task: Task) -> pl.DataFrame:
 def _by_kg(alignment: Alignment) -> dict[str, torch.Tensor]:
     starts = np.cumsum([0, *(len(kg.entities) for kg in alignment.task.kgs)])
     slices = dict(zip(alignment.task.kg_names, pairwise(starts), strict=True))
-    return {name: alignment.embeddings[a:b].cpu().contiguous() for name, (a, b) in slices.items()}
+    tensors = {name: _shortest(alignment.embeddings[a:b].cpu()).contiguous() for name, (a, b) in slices.items()}
+    if (marks := alignment.signatures) is not None:
+        for name, (a, b) in slices.items():
+            tensors[name + SIGNATURE_LABELS] = torch.from_numpy(marks.labels[a:b])
+            tensors[name + SIGNATURE_WEIGHTS] = torch.from_numpy(marks.weights[a:b])
+    return tensors
+
+
+def _shortest(embeddings: torch.Tensor) -> torch.Tensor:
+    """In half precision where that loses nothing."""
+    half = embeddings.half()
+    return half if torch.equal(half.float(), embeddings) else embeddings
 
 
 def _save_embeddings(alignment: Alignment, path: Path) -> None:

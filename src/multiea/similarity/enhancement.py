@@ -10,13 +10,19 @@ from itertools import combinations, pairwise, permutations
 import torch
 from torch import Tensor
 
+from multiea import progress
+from multiea.engines.signatures import Signatures
 from multiea.errors import SettingError, resolve
 from multiea.similarity.matrices import Cosines, Dense, EuclideanSimilarities, Matrix, blocks, kept_if_small, multiplied
+from multiea.similarity.search import search
 from multiea.similarity.sinkhorn import sharpen
+from multiea.similarity.sparse_scores import SparseScores, balance, products, sharpen_sparse
 
 Pair = tuple[int, int]
 Pairs = dict[Pair, Matrix]
 LOWEST_TEMPERATURE = 0.001
+STEPS = 10  # candidates of an entity in a third KG from which paths go on
+SWEEPS_AT_LAST = 10
 MODES = {
     "none": "direct similarities alone",
     "product": "the paper's equation to the letter: products of plain similarities, which hubs dominate",
@@ -30,12 +36,14 @@ class Enhancement:
     """weights: of the direct similarity, of all paths through one third KG, of those through two, and so on.
 
     The paths of one length share their weight equally; weights of lengths that M KGs do not have are left out.
+    candidates: how many of the best of each row and column are kept and sharpened; without it all pairs are.
     """
 
     mode: str = "sharpened"
     weights: tuple[float, ...] = (0.2, 0.8)
     temperature: float = 0.05
     sweeps: int = 15
+    candidates: int | None = None
 
     def __post_init__(self) -> None:
         resolve(self.mode, MODES, what="enhancement")
@@ -45,13 +53,24 @@ class Enhancement:
             raise SettingError(f"temperature must be at least {LOWEST_TEMPERATURE}, got {self.temperature}")
         if self.sweeps < 1:
             raise SettingError(f"sweeps must be at least 1, got {self.sweeps}")
+        if self.candidates is not None and not self.candidates >= 1:
+            raise SettingError(f"candidates must be at least 1, got {self.candidates}")
+        if self.candidates is not None and self.mode not in ("none", "sharpened"):
+            raise SettingError(f"enhancement '{self.mode}' needs all pairs: it takes no number of candidates")
+        if self.candidates is not None and len(self.weights) > 2:
+            raise SettingError("among a number of candidates only paths through one third KG count: give two weights")
 
 
-def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
+def similarities(
+    candidates: Sequence[Tensor], enhancement: Enhancement, signatures: Sequence[Signatures] | None = None
+) -> Pairs:
     """For each ordered pair of KGs the scores of one's candidates against the other's.
 
-    candidates: for each KG the embeddings of its candidates, (n, d), of unit length.
+    candidates: for each KG the embeddings of its candidates, (n, d), of unit length. signatures: of the same, where
+    there are some; large KGs are searched by them.
     """
+    if enhancement.candidates is not None:
+        return _among_few(candidates, enhancement, signatures)
     if enhancement.mode in ("product", "profile"):  # sums so nearly equal that single precision would order them
         candidates = [part.double() for part in candidates]
     direct = _sharpened(candidates, enhancement) if enhancement.mode == "sharpened" else _plain(candidates)
@@ -106,6 +125,40 @@ class Scaled:
         block = self._matrix.rows(which)
         block = block if self._of_rows is None else block * self._of_rows[which, None]
         return block if self._of_columns is None else block * self._of_columns
+
+
+def _among_few(
+    candidates: Sequence[Tensor], enhancement: Enhancement, signatures: Sequence[Signatures] | None
+) -> Pairs:
+    """The same with the best candidates only: sparse from the search to the end."""
+    kgs, count = range(len(candidates)), enhancement.candidates or 1
+    direct: dict[Pair, SparseScores] = {}
+    sharpened = enhancement.mode == "sharpened"
+    with progress.stage("comparing", len(kgs) * (len(kgs) - 1) // 2) as advance:
+        for a, b in combinations(kgs, 2):
+            of_pair = None if signatures is None else (signatures[a], signatures[b])
+            scores = search(candidates[a], candidates[b], count, of_pair)
+            if sharpened:
+                of_pair_ends = candidates[a], candidates[b]
+                scores = sharpen_sparse(scores, *of_pair_ends, enhancement.temperature, enhancement.sweeps)
+            direct[a, b] = scores
+            direct[b, a] = direct[a, b].transposed()
+            advance(1)
+    if not sharpened or len(kgs) == 2 or len(enhancement.weights) == 1 or not enhancement.weights[1]:
+        return dict(direct)
+    best = {pair: scores.best(STEPS) for pair, scores in direct.items()}
+    direct_weight, weight = (part / sum(enhancement.weights) for part in enhancement.weights)
+    enhanced: Pairs = {}
+    for a, b in combinations(kgs, 2):
+        thirds = [kg for kg in kgs if kg not in (a, b)]
+        shape = direct[a, b].shape
+        paths = [products(best[a, via], best[via, b], shape[1]) for via in thirds]
+        keys = torch.cat([direct[a, b].keys, *(keys for keys, _ in paths)])
+        through = [values * (weight / len(thirds)) for _, values in paths]
+        summed = SparseScores.summed(keys, torch.cat([direct[a, b].values * direct_weight, *through]), shape)
+        both = balance(summed, SWEEPS_AT_LAST)
+        enhanced |= {(a, b): both, (b, a): both.transposed()}
+    return enhanced
 
 
 def _plain(candidates: Sequence[Tensor]) -> Pairs:

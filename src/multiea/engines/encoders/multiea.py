@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, normalize
 
-from multiea.engines.sparse import Pattern, dot_products, multiply, softmax_over_rows
 from multiea.graph import JointGraph
+from multiea.sparse import Pattern, dot_products, multiply, softmax_over_rows
 
 
 class MultiEAEncoder(nn.Module):

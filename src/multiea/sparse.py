@@ -23,7 +23,11 @@ class Pattern:
     """
 
     def __init__(self, row: Tensor, column: Tensor, shape: tuple[int, int]) -> None:
-        keys, self.entry = torch.unique(row * shape[1] + column, return_inverse=True)
+        keys, order = torch.sort(row * shape[1] + column)
+        new = torch.ones_like(keys, dtype=torch.bool)
+        new[1:] = keys[1:] != keys[:-1]
+        self.entry = torch.empty_like(keys).index_put_((order,), new.cumsum(0) - 1)
+        keys = keys[new]
         rows, columns = keys // shape[1], keys % shape[1]
         self.shape = shape
         self._forward = _compressed(rows, columns, shape[0])
@@ -35,17 +39,22 @@ class Pattern:
         """How many entries there are."""
         return len(self._order)
 
+    def coordinates(self) -> tuple[Tensor, Tensor]:
+        """Row and column of each entry."""
+        starts, columns = self._forward
+        return torch.repeat_interleave(torch.arange(self.shape[0], device=starts.device), starts.diff()), columns
+
     def sum_edges(self, values: Tensor) -> Tensor:
         """Values of edges, (edges,), added up entry by entry, (entries,)."""
         return values.new_zeros(self.entries).index_add(0, self.entry, values)
 
     def matrix(self, values: Tensor) -> Tensor:
         """The sparse matrix with these values."""
-        return _csr(*self._forward, values, self.shape)
+        return csr(*self._forward, values, self.shape)
 
     def transposed(self, values: Tensor) -> Tensor:
         """The same matrix, turned."""
-        return _csr(*self._backward, values[self._order], (self.shape[1], self.shape[0]))
+        return csr(*self._backward, values[self._order], (self.shape[1], self.shape[0]))
 
 
 def multiply(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
@@ -125,7 +134,7 @@ class _GatherRows(torch.autograd.Function):
         row, order = torch.sort(index, stable=True)
         starts, _ = _compressed(row, row, ctx.rows)
         ones = gradient.new_ones(len(index))
-        return _csr(starts, order, ones, (ctx.rows, len(index))) @ gradient, None
+        return csr(starts, order, ones, (ctx.rows, len(index))) @ gradient, None
 
 
 def _sampled(pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
@@ -140,5 +149,6 @@ def _compressed(rows: Tensor, columns: Tensor, count: int) -> tuple[Tensor, Tens
     return starts, columns
 
 
-def _csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+def csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+    """A sparse matrix from where its rows start, columns and values; nothing is checked."""
     return torch.sparse_csr_tensor(starts, columns, values, shape, check_invariants=False)

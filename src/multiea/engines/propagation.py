@@ -1,0 +1,222 @@
+"""Propagation: labels of known groups flow through each KG alone; what arrives at an entity is its embedding.
+
+The idea of LightEA (Mao et al., 2022), taken to any number of KGs and to partial groups: all members of a group carry
+one random vector. Two entities are alike where the same labels reach them over relations that are alike. There is
+nothing to train. KGs share random numbers and a few d x d matrices, nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from multiea.data.groups import ABSENT, Groups
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.errors import SettingError
+from multiea.sparse import Pattern
+
+LEAST_LENGTH = 0.01  # of a direction, against the mean: shorter ones are mostly noise
+ROWS_THAT_TELL_DIRECTIONS = 1 << 15
+MOST_NUMBERS = 1 << 29  # of all embeddings together, 2 GiB: many entities get shorter ones
+
+
+@dataclass(frozen=True)
+class Propagation:
+    """dimensions: of a label. relation_numbers, columns: the view by relations has their product of numbers an entity.
+
+    hops: how far labels flow. own_weight: what an entity keeps of its own vector in a hop, a multiple of its degree.
+    view_weights: of what neighbours hold, seen by relations; of labels at hops + 1; of nearer ones; of relations alone.
+    relation_discount, entity_discount: how much directions that dominate are damped, from 0 (not) to 1 (all directions
+    equal).
+    """
+
+    dimensions: int = 512
+    relation_numbers: int = 128
+    columns: int = 16
+    hops: int = 2
+    own_weight: float = 0.5
+    view_weights: tuple[float, float, float, float] = (14.0, 3.0, 1.3, 1.3)
+    relation_discount: float = 0.5
+    entity_discount: float = 0.25
+
+    def __post_init__(self) -> None:
+        for name in ("dimensions", "relation_numbers", "columns", "hops"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise SettingError(f"propagation.{name} must be a whole number from 1, got {value!r}")
+        if self.dimensions % self.columns:
+            raise SettingError(f"propagation.dimensions must be a multiple of columns ({self.columns})")
+        if not 0 <= self.own_weight < math.inf:
+            raise SettingError(f"propagation.own_weight must be at least 0, got {self.own_weight}")
+        weights = self.view_weights
+        if len(weights) != 4 or not all(0 <= weight < math.inf for weight in weights) or not any(weights):
+            raise SettingError(
+                f"propagation.view_weights must be four numbers from 0, not all of them 0, got {weights}"
+            )
+        for name in ("relation_discount", "entity_discount"):
+            value = getattr(self, name)
+            if not 0 <= value <= 1:
+                raise SettingError(f"propagation.{name} must be between 0 and 1, got {value}")
+
+    def for_entities(self, count: int) -> Propagation:
+        """The same with shorter embeddings where so many entities would otherwise take too much memory."""
+        settings = self
+        while count * settings.width > MOST_NUMBERS and settings.dimensions >= 4 * settings.columns:
+            settings = Propagation(
+                settings.dimensions // 2,
+                max(1, settings.relation_numbers // 2),
+                *(settings.columns, settings.hops, settings.own_weight, settings.view_weights),
+                *(settings.relation_discount, settings.entity_discount),
+            )
+        return settings
+
+    @property
+    def width(self) -> int:
+        """Numbers of one embedding."""
+        return self.relation_numbers * self.columns + 2 * self.dimensions + self.dimensions // 2
+
+
+class Wiring:
+    """One KG's edges, in both directions, as the sparse matrices labels flow through."""
+
+    def __init__(self, kg: KnowledgeGraph, device: torch.device | str = "cpu") -> None:
+        count, relations = len(kg.entities), len(kg.relations)
+        head, relation, tail = torch.from_numpy(kg.triples.astype(np.int64).T).to(device)
+        head, tail = torch.cat([head, tail]), torch.cat([tail, head])
+        relation = torch.cat([relation, relation + relations])
+        ones = torch.ones(len(head), device=device)
+        self.entities, self.relations = count, 2 * relations
+        self.pattern = Pattern(head, tail, (count, count))
+        self.degrees = torch.bincount(head, minlength=count).float()  # (n,)
+        self.neighbours = self.pattern.matrix(self.pattern.sum_edges(ones))  # (n, n) number of edges
+        self.heads = _binary(relation, head, (2 * relations, count))
+        self.tails = _binary(tail, relation, (count, 2 * relations))
+        of_entry = Pattern(self.pattern.entry, relation, (self.pattern.entries, 2 * relations))
+        self.relations_of_entry = of_entry.matrix(of_entry.sum_edges(ones))  # (entries, 2r)
+
+
+@dataclass(frozen=True)
+class _Flow:
+    """States of entities after 0 to `hops` hops, of relations after 1 to `hops`; what neighbours held at each hop."""
+
+    entities: list[Tensor]
+    relations: list[Tensor]
+    arrived: list[Tensor]
+
+
+def embed(wirings: Sequence[Wiring], groups: Groups, settings: Propagation, random_state: int) -> Tensor:
+    """Embeddings of all entities, KG after KG, (N, width), of unit length; zero where no label arrives.
+
+    An entity's own label is no part of its embedding: whether it belongs to a group is told by its neighbours alone.
+    """
+    device = wirings[0].degrees.device
+    generator = torch.Generator().manual_seed(random_state)
+    settings = settings.for_entities(sum(wiring.entities for wiring in wirings))
+    dimensions, hops = settings.dimensions, settings.hops
+
+    def projection(rows: int, columns: int) -> Tensor:
+        return (torch.randn(rows, columns, generator=generator) / math.sqrt(columns)).to(device)
+
+    to_relation_numbers = projection(hops * dimensions, settings.relation_numbers)
+    to_columns = projection((hops + 1) * dimensions, dimensions)
+    to_near = projection(hops * dimensions, dimensions)
+    to_kinds = projection(hops * dimensions, dimensions // 2)
+    labels = normalize(torch.randn(len(groups), dimensions, generator=generator)).to(device)
+    flows = []
+    for wiring, members in zip(wirings, torch.from_numpy(groups.members.T.astype(np.int64)), strict=True):
+        start = torch.zeros(wiring.entities, dimensions, device=device)
+        known = members != ABSENT
+        start[members[known].to(device)] = labels[known.to(device)]
+        flows.append(_flow(wiring, start, settings))
+    columns = _damped([flow.entities for flow in flows], to_columns, settings.entity_discount)
+    numbers = _damped([flow.relations for flow in flows], to_relation_numbers, settings.relation_discount)
+    weights = [math.sqrt(weight) for weight in settings.view_weights]
+    result = torch.empty(sum(wiring.entities for wiring in wirings), settings.width, device=device)
+    stop = 0
+    for wiring, flow, of_entities, of_relations in zip(wirings, flows, columns, numbers, strict=True):
+        start_row, stop = stop, stop + wiring.entities
+        rows = result[start_row:stop]
+        seen = _by_relations(wiring, of_entities, of_relations, settings.columns)
+        kinds = wiring.tails @ (torch.cat(flow.relations, 1) @ to_kinds)
+        near = torch.cat(flow.arrived[:-1], 1) @ to_near
+        at = 0
+        for weight, view in zip(weights, (seen, flow.arrived[-1], near, kinds), strict=True):
+            rows[:, at : at + view.shape[1]] = normalize(view).mul_(weight)
+            at += view.shape[1]
+        rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    return result
+
+
+def _flow(wiring: Wiring, state: Tensor, settings: Propagation) -> _Flow:
+    flow = _Flow([state], [], [])
+    of_relations = state.new_zeros(wiring.relations, state.shape[1])
+    for _ in range(settings.hops):
+        spread = wiring.neighbours @ state
+        kept = state * (settings.own_weight * wiring.degrees)[:, None]
+        after = normalize(spread + wiring.tails @ of_relations + kept)
+        of_relations = normalize(wiring.heads @ state)
+        state = after
+        flow.arrived.append(normalize(spread))
+        flow.entities.append(state)
+        flow.relations.append(of_relations)
+    flow.arrived.append(normalize(wiring.neighbours @ state))
+    return flow
+
+
+def _damped(states: Sequence[Sequence[Tensor]], projection: Tensor, strength: float) -> list[Tensor]:
+    """For each KG its states of all hops side by side, directions that dominate in all KGs damped, then projected.
+
+    states: for each KG a list of (n, d). projection: (hops * d, out). C ** (-strength / 2) is what damps, where C says
+    how much of all states lies in which direction; at 1 every direction would count the same.
+    """
+    if strength:
+        some = torch.cat([torch.cat([state[:: _stride(states)] for state in of_kg], 1) for of_kg in states])
+        projection = _damping(some, strength) @ projection
+    matrices = projection.view(len(states[0]), states[0][0].shape[1], -1)
+    return [normalize(sum(map(torch.matmul, of_kg, matrices), start=projection.new_zeros(()))) for of_kg in states]
+
+
+def _damping(some: Tensor, strength: float) -> Tensor:
+    """C ** (-strength / 2), for C = some' some scaled to a mean of one on its diagonal; made on the smaller side."""
+    rows, size = some.shape
+    few = rows < size
+    square = some @ some.t() if few else some.t() @ some
+    lengths, directions = torch.linalg.eigh(square)
+    mean = (lengths.sum() / size).clamp(min=1e-12)
+    if few:  # the directions of the other side; all others have length zero
+        directions = some.t() @ (directions / lengths.clamp(min=1e-6 * float(mean)).sqrt())
+    lowest = LEAST_LENGTH ** (-strength / 2)
+    factors = (lengths / mean).clamp(min=LEAST_LENGTH) ** (-strength / 2)
+    damped: Tensor = (directions * (factors - lowest if few else factors)) @ directions.t()
+    if few:
+        damped = damped + lowest * torch.eye(size, device=some.device)
+    return damped.float()
+
+
+def _stride(states: Sequence[Sequence[Tensor]]) -> int:
+    """Every how many rows are enough to know the directions."""
+    return max(1, sum(len(of_kg[0]) for of_kg in states) // ROWS_THAT_TELL_DIRECTIONS)
+
+
+def _by_relations(wiring: Wiring, columns: Tensor, numbers: Tensor, width: int) -> Tensor:
+    """A sketch of the sum over edges of (relation's numbers) x (neighbour's columns), (n, K * width).
+
+    For each of a relation's numbers, some of the neighbours' columns flow through edges weighted by it.
+    """
+    parts = [part.contiguous() for part in torch.split(columns, width, dim=1)]
+    of_entries = (wiring.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
+    result = columns.new_empty(wiring.entities, len(of_entries) * width)
+    for k, weights in enumerate(of_entries):
+        result[:, k * width : (k + 1) * width] = wiring.pattern.matrix(weights) @ parts[k % len(parts)]
+    return result
+
+
+def _binary(row: Tensor, column: Tensor, shape: tuple[int, int]) -> Tensor:
+    pattern = Pattern(row, column, shape)
+    return pattern.matrix(torch.ones(pattern.entries, device=row.device))

@@ -1,0 +1,48 @@
+"""Rehearsal: seeds held back for a while tell when to stop, what to choose and how sure to be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from multiea.grouping.confidence import Calibration
+
+from multiea.data.groups import Groups
+from multiea.data.task import Task
+from multiea.engines.signatures import Signatures
+
+FEWEST_HELD_BACK = 10
+ENOUGH_HELD_BACK = 50  # where a tenth of the seeds would be less, up to a fifth is held back
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Embeddings of all entities in the joint id space, (N, d), and how they came about.
+
+    held_back, rehearsed: seeds that were held back at first, and the embeddings made without them; calibration: where
+    these were looked at already.
+    """
+
+    embeddings: Tensor
+    history: dict[str, object]
+    seeds: Groups
+    held_back: Groups
+    rehearsed: Tensor | None = None
+    signatures: Signatures | None = None
+    calibration: Calibration | None = None
+
+
+def hold_back(task: Task, ratio: float, random_state: int) -> tuple[Groups, Groups]:
+    """The seeds to learn from at first, and those held back; the task's own validation groups where it has some."""
+    if len(task.validation):
+        return task.seeds, task.validation
+    count = round(ratio * len(task.seeds))
+    if ratio and count < ENOUGH_HELD_BACK:
+        count = max(count, min(ENOUGH_HELD_BACK, len(task.seeds) // 5))
+    if count < FEWEST_HELD_BACK:
+        return task.seeds, Groups.empty(task.kg_names)
+    carved = Task(task.kgs, task.seeds).split(1 - count / len(task.seeds), random_state=random_state)
+    return carved.seeds, carved.held_out

@@ -1,0 +1,152 @@
+"""Scores of the few candidates that matter: a sparse matrix, sharpened and composed without ever being whole."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from multiea.data.groups import ABSENT
+from multiea.similarity.matrices import BLOCK_NUMBERS
+from multiea.sparse import csr
+
+SAMPLE = 256  # candidates that tell what all others are like
+NEGLIGIBLE = 1e-6  # products below this change no rank worth the memory
+
+
+class SparseScores:
+    """Scores of some pairs of candidates; all others count as zero.
+
+    row, column, values: (entries,) each, sorted by row, then column, each pair once.
+    """
+
+    def __init__(self, row: Tensor, column: Tensor, values: Tensor, shape: tuple[int, int]) -> None:
+        self.row, self.column, self.values, self.shape = row, column, values, shape
+        counts = torch.bincount(row, minlength=shape[0])
+        self.starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+
+    @classmethod
+    def summed(cls, keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseScores:
+        """From entries in any order, keys = row * columns + column; values of one pair are added up."""
+        keys, order = torch.sort(keys)
+        new = torch.ones_like(keys, dtype=torch.bool)
+        new[1:] = keys[1:] != keys[:-1]
+        place = new.cumsum(0) - 1
+        total = values.new_zeros(int(new.sum())).index_add_(0, place, values[order])
+        keys = keys[new]
+        return cls(keys // shape[1], keys % shape[1], total, shape)
+
+    @property
+    def keys(self) -> Tensor:
+        """Each entry's place in the whole matrix, rising."""
+        return self.row * self.shape[1] + self.column
+
+    def with_values(self, values: Tensor) -> SparseScores:
+        """Other values for the same pairs."""
+        return SparseScores(self.row, self.column, values, self.shape)
+
+    def transposed(self) -> SparseScores:
+        """The same seen from the other KG."""
+        order = torch.argsort(self.column, stable=True)
+        shape = (self.shape[1], self.shape[0])
+        return SparseScores(self.column[order], self.row[order], self.values[order], shape)
+
+    def rows(self, which: slice | Tensor) -> Tensor:
+        """Some rows, whole."""
+        numbers = torch.arange(self.shape[0], device=self.row.device)[which]
+        counts = (self.starts[1:] - self.starts[:-1])[numbers]
+        into = torch.repeat_interleave(torch.arange(len(numbers), device=self.row.device), counts)
+        within = torch.arange(len(into), device=self.row.device) - (counts.cumsum(0) - counts)[into]
+        entry = self.starts[numbers][into] + within
+        block = self.values.new_zeros(len(numbers), self.shape[1])
+        block[into, self.column[entry]] = self.values[entry]
+        return block
+
+    def at(self, row: Tensor, column: Tensor) -> Tensor:
+        """The scores of some pairs, zero where there is none."""
+        if not len(self.row):
+            return self.values.new_zeros(len(row))
+        wanted, keys = row * self.shape[1] + column, self.keys
+        place = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
+        return torch.where(keys[place] == wanted, self.values[place], 0)
+
+    def best(self, count: int) -> tuple[Tensor, Tensor]:
+        """For each row its best columns and their scores, (rows, count), the best first; -1 and 0 where there are none.
+
+        Of equal scores the first column stands first.
+        """
+        bits = self.values.float().view(torch.int32).long()  # of numbers from zero, in their order
+        order = torch.argsort((self.row << 32) | (0x7FFFFFFF - bits), stable=True)
+        row = self.row[order]
+        place = torch.arange(len(row), device=row.device) - self.starts[row]
+        kept = place < count
+        columns = torch.full((self.shape[0], count), ABSENT, device=row.device)
+        scores = self.values.new_zeros(self.shape[0], count)
+        columns[row[kept], place[kept]] = self.column[order][kept]
+        scores[row[kept], place[kept]] = self.values[order][kept]
+        return columns, scores
+
+
+def sharpen_sparse(scores: SparseScores, left: Tensor, right: Tensor, temperature: float, sweeps: int) -> SparseScores:
+    """Sinkhorn on the entries there are: exp(score / temperature), rows and columns scaled towards a sum of one.
+
+    left, right: the embeddings. What all other candidates would take is estimated from a sample of them and goes to
+    nobody: an entity with nothing but weak candidates is sure of none.
+    """
+    highest = max(float(scores.values.amax()) if len(scores.values) else 0.0, 0.0)
+    sharp = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
+    of_rows = _rest(scores, left, right, highest, temperature)
+    of_columns = _rest(scores.transposed(), right, left, highest, temperature)
+    return balance(sharp, sweeps, (of_rows, of_columns))
+
+
+def _rest(scores: SparseScores, left: Tensor, right: Tensor, highest: float, temperature: float) -> Tensor:
+    """For each row what the columns that are no candidates of it would add up to, (rows,)."""
+    sample = right[:: max(1, len(right) // SAMPLE)]
+    counts = scores.starts[1:] - scores.starts[:-1]
+    lowest = scores.values.new_full((scores.shape[0],), torch.inf).scatter_reduce(0, scores.row, scores.values, "amin")
+    parts = []
+    size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
+    for start in range(0, len(left), size):
+        some = slice(start, start + size)
+        cosines = torch.minimum(left[some] @ sample.t(), lowest[some, None])
+        parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
+    return torch.cat(parts).double() * (scores.shape[1] - counts)
+
+
+def balance(scores: SparseScores, sweeps: int, rest: tuple[Tensor, Tensor] | None = None) -> SparseScores:
+    """Scales rows and columns at once, by half of what each asks for, so that a pair of KGs has the same from both.
+
+    rest: what each row and each column gives away besides, before scaling.
+    """
+    values = scores.values.double()
+    rest_of_rows, rest_of_columns = rest if rest is not None else (values.new_zeros(1), values.new_zeros(1))
+    there = csr(scores.starts, scores.column, values, scores.shape)
+    turned = scores.with_values(values).transposed()
+    back = csr(turned.starts, turned.column, turned.values, turned.shape)
+    of_rows, of_columns = values.new_ones(scores.shape[0]), values.new_ones(scores.shape[1])
+    for _ in range(sweeps):
+        row_sums = there @ of_columns + rest_of_rows * _middle(of_columns, turned)
+        column_sums = back @ of_rows + rest_of_columns * _middle(of_rows, scores)
+        of_rows = (of_rows / row_sums.clamp(min=1e-200)).sqrt()
+        of_columns = (of_columns / column_sums.clamp(min=1e-200)).sqrt()
+    return scores.with_values((values * of_rows[scores.row] * of_columns[scores.column]).float())
+
+
+def _middle(factors: Tensor, scores: SparseScores) -> Tensor:
+    """The geometric mean of the factors of rows that have candidates."""
+    known = factors[scores.starts[1:] > scores.starts[:-1]]
+    return known.log().mean().exp() if len(known) else factors.new_zeros(())
+
+
+def products(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], columns: int) -> tuple[Tensor, Tensor]:
+    """Paths through a third KG: keys and values of the product of two matrices, each given as its best by row.
+
+    first: for each row the best candidates in the third KG, (rows, n); second: for each of those the best in the
+    target. Keys may repeat; their values are to be added up.
+    """
+    via, score = first
+    target, further = (part[via.clamp(min=0)] for part in second)  # (rows, n, n)
+    value = score[:, :, None] * further
+    row = torch.arange(len(via), device=via.device)[:, None, None]
+    kept = (via[:, :, None] != ABSENT) & (target != ABSENT) & (value > NEGLIGIBLE)
+    return (row * columns + target)[kept], value[kept]
