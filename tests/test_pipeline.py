@@ -244,9 +244,13 @@ def test_partial_seeds_two_kgs_and_isolated_entities_are_fine(strategy: str) -> 
         for k in range(3)
     ]
     rows = [{f"kg{k}": f"{i}" for k in range(3) if (i + k) % 3} for i in range(20)]
-    alignment = multiea.align(Task(kgs, Groups.from_names(kgs, rows)), training=replace(QUICK, strategy=strategy))
+    alignment = multiea.align(
+        Task(kgs, Groups.from_names(kgs, rows)), engine="multiea", training=replace(QUICK, strategy=strategy)
+    )
     assert torch.isfinite(alignment.embeddings).all()
-    pair = multiea.align(Task(kgs[:2], Groups.from_names(kgs[:2], [{"kg0": "1", "kg1": "1"}])), training=QUICK)
+    pair = multiea.align(
+        Task(kgs[:2], Groups.from_names(kgs[:2], [{"kg0": "1", "kg1": "1"}])), engine="multiea", training=QUICK
+    )
     assert torch.isfinite(pair.embeddings).all()
 
 
@@ -285,7 +289,9 @@ def test_pairs_that_no_seed_joins_are_named(small: Task, caplog: pytest.LogCaptu
     members = small.seeds.members[(small.seeds.members[:, :2] >= 0).all(1)].copy()
     members[:, 2] = -1
     with caplog.at_level(logging.WARNING, "multiea"):
-        multiea.align(Task(small.kgs, Groups(small.kg_names, members)), training=replace(QUICK, epochs=1))
+        multiea.align(
+            Task(small.kgs, Groups(small.kg_names, members)), engine="multiea", training=replace(QUICK, epochs=1)
+        )
     assert "no seed joins kg1-kg3, kg2-kg3" in caplog.text
 
 
@@ -420,7 +426,7 @@ def test_a_run_never_replaces_its_own_input(tmp_path: Path) -> None:
 def test_a_kg_without_seeds_is_named(small: Task, caplog: pytest.LogCaptureFixture) -> None:
     members = small.seeds.members[(small.seeds.members[:, :2] >= 0).all(1)].copy()
     members[:, 2] = -1
-    multiea.align(Task(small.kgs, Groups(small.kg_names, members)), training=replace(QUICK, epochs=1))
+    multiea.align(Task(small.kgs, Groups(small.kg_names, members)), engine="multiea", training=replace(QUICK, epochs=1))
     assert "no seed reaches kg3" in caplog.text
 
 

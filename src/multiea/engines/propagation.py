@@ -146,7 +146,8 @@ def embed(wirings: Sequence[Wiring], groups: Groups, settings: Propagation, rand
         kinds = wiring.tails @ (torch.cat(flow.relations, 1) @ to_kinds)
         near = torch.cat(flow.arrived[:-1], 1) @ to_near
         at = 0
-        for weight, view in zip(weights, (seen, flow.arrived[-1], near, kinds), strict=True):
+        far = flow.arrived[-1]  # first: by these numbers candidates are found
+        for weight, view in zip((weights[1], weights[0], *weights[2:]), (far, seen, near, kinds), strict=True):
             rows[:, at : at + view.shape[1]] = normalize(view).mul_(weight)
             at += view.shape[1]
         rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)
@@ -172,13 +173,14 @@ def _flow(wiring: Wiring, state: Tensor, settings: Propagation) -> _Flow:
 def _damped(states: Sequence[Sequence[Tensor]], projection: Tensor, strength: float) -> list[Tensor]:
     """For each KG its states of all hops side by side, directions that dominate in all KGs damped, then projected.
 
-    states: for each KG a list of (n, d). projection: (hops * d, out). C ** (-strength / 2) is what damps, where C says
-    how much of all states lies in which direction; at 1 every direction would count the same.
+    states: for each KG a list of (n, d), one a hop. projection: (hops * d, out). C ** (-strength / 2) is what damps,
+    where C says how much of a hop's states lies in which direction; at 1 every direction would count the same.
     """
-    if strength:
-        some = torch.cat([torch.cat([state[:: _stride(states)] for state in of_kg], 1) for of_kg in states])
-        projection = _damping(some, strength) @ projection
     matrices = projection.view(len(states[0]), states[0][0].shape[1], -1)
+    if strength:
+        stride = max(1, sum(len(of_kg[0]) for of_kg in states) // ROWS_THAT_TELL_DIRECTIONS)
+        of_hops = [torch.cat([state[::stride] for state in of_kgs]) for of_kgs in zip(*states, strict=True)]
+        matrices = torch.stack([_damping(some, strength) for some in of_hops]) @ matrices
     return [normalize(sum(map(torch.matmul, of_kg, matrices), start=projection.new_zeros(()))) for of_kg in states]
 
 
@@ -197,11 +199,6 @@ def _damping(some: Tensor, strength: float) -> Tensor:
     if few:
         damped = damped + lowest * torch.eye(size, device=some.device)
     return damped.float()
-
-
-def _stride(states: Sequence[Sequence[Tensor]]) -> int:
-    """Every how many rows are enough to know the directions."""
-    return max(1, sum(len(of_kg[0]) for of_kg in states) // ROWS_THAT_TELL_DIRECTIONS)
 
 
 def _by_relations(wiring: Wiring, columns: Tensor, numbers: Tensor, width: int) -> Tensor:

@@ -36,7 +36,8 @@ class Enhancement:
     """weights: of the direct similarity, of all paths through one third KG, of those through two, and so on.
 
     The paths of one length share their weight equally; weights of lengths that M KGs do not have are left out.
-    candidates: how many of the best of each row and column are kept and sharpened; without it all pairs are.
+    candidates: how many of the best of each row and column are kept and sharpened; without it all pairs are. guide: by
+    how many of the first numbers of an embedding they are searched for; without it by all.
     """
 
     mode: str = "sharpened"
@@ -44,6 +45,7 @@ class Enhancement:
     temperature: float = 0.05
     sweeps: int = 15
     candidates: int | None = None
+    guide: int | None = None
 
     def __post_init__(self) -> None:
         resolve(self.mode, MODES, what="enhancement")
@@ -55,6 +57,8 @@ class Enhancement:
             raise SettingError(f"sweeps must be at least 1, got {self.sweeps}")
         if self.candidates is not None and not self.candidates >= 1:
             raise SettingError(f"candidates must be at least 1, got {self.candidates}")
+        if self.guide is not None and self.guide < 1:
+            raise SettingError(f"guide must be at least 1, got {self.guide}")
         if self.candidates is not None and self.mode not in ("none", "sharpened"):
             raise SettingError(f"enhancement '{self.mode}' needs all pairs: it takes no number of candidates")
         if self.candidates is not None and len(self.weights) > 2:
@@ -137,7 +141,7 @@ def _among_few(
     with progress.stage("comparing", len(kgs) * (len(kgs) - 1) // 2) as advance:
         for a, b in combinations(kgs, 2):
             of_pair = None if signatures is None else (signatures[a], signatures[b])
-            scores = search(candidates[a], candidates[b], count, of_pair)
+            scores = search(candidates[a], candidates[b], count, enhancement.guide, of_pair)
             if sharpened:
                 of_pair_ends = candidates[a], candidates[b]
                 scores = sharpen_sparse(scores, *of_pair_ends, enhancement.temperature, enhancement.sweeps)

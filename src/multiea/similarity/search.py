@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from multiea.data.groups import ABSENT
 from multiea.engines.signatures import Signatures, strongest_of_rows
@@ -21,7 +22,9 @@ from multiea.sparse import Pattern, dot_products
 
 log = logging.getLogger("multiea")
 
-EXACT_PAIRS = {"cpu": 1.5e8, "cuda": 1e10}  # up to so many pairs, comparing all is the faster way
+GUIDE_PAYS = 3  # a guide must be so many times shorter
+FEW_PAIRS = 4e6  # here a guide saves nothing
+EXACT_PAIRS = {"cpu": 2e8, "cuda": 1e10}  # up to so many pairs, comparing all is the faster way
 PATHS_A_BLOCK = 1 << 26
 LEAST_IN_COMMON = 0.01  # of signatures, whose products are at most one
 
@@ -32,15 +35,24 @@ def is_exact(left: Tensor, right: Tensor) -> bool:
 
 
 def search(
-    left: Tensor, right: Tensor, count: int, signatures: tuple[Signatures, Signatures] | None = None
+    left: Tensor,
+    right: Tensor,
+    count: int,
+    guide: int | None = None,
+    signatures: tuple[Signatures, Signatures] | None = None,
 ) -> SparseScores:
     """Cosines of each row's and each column's best candidates; only those above zero are kept.
 
-    left, right: embeddings of unit length, (n, d) and (m, d).
+    left, right: embeddings of unit length, (n, d) and (m, d). guide: how many of the first numbers find candidates well
+    enough; their cosines are then those of whole embeddings.
     """
-    if signatures is None or is_exact(left, right):
+    if signatures is not None and not is_exact(left, right):
+        return _scored(left, right, _that_share_labels(signatures, count))
+    few = len(left) * len(right) <= FEW_PAIRS
+    if guide is None or few or GUIDE_PAYS * guide > left.shape[1]:
         return _among_all(left, right, count)
-    return _among_those_that_share_labels(left, right, count, signatures)
+    found = _among_all(normalize(left[:, :guide]), normalize(right[:, :guide]), count)
+    return _scored(left, right, found.keys)
 
 
 def _among_all(left: Tensor, right: Tensor, count: int) -> SparseScores:
@@ -73,20 +85,24 @@ def _each_once(keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseSc
     return SparseScores(keys // shape[1], keys % shape[1], values[some][order][new], shape)
 
 
-def _among_those_that_share_labels(
-    left: Tensor, right: Tensor, count: int, signatures: tuple[Signatures, Signatures]
-) -> SparseScores:
+def _scored(left: Tensor, right: Tensor, keys: Tensor) -> SparseScores:
+    """Cosines of some pairs, each of them given once or twice."""
     shape = (len(left), len(right))
-    labels = 1 + max(int(signature.labels.max(initial=ABSENT)) for signature in signatures)
-    one, other = (signature.matrix(max(labels, 1)) for signature in signatures)
-    there, back = _shared(one, other, count), _shared(other, one, count)
-    keys = np.concatenate([there[0] * shape[1] + there[1], back[1] * shape[1] + back[0]])
-    wanted = torch.from_numpy(keys).to(left.device)
+    wanted = keys.to(left.device)
     pattern = Pattern(wanted // shape[1], wanted % shape[1], shape)
     row, column = pattern.coordinates()
     values = dot_products(pattern, left, right)
     some = values > 0
     return SparseScores(row[some], column[some], values[some], shape)
+
+
+def _that_share_labels(signatures: tuple[Signatures, Signatures], count: int) -> Tensor:
+    """Pairs whose signatures have most in common, as keys: row * columns + column."""
+    columns = len(signatures[1].labels)
+    labels = 1 + max(int(signature.labels.max(initial=ABSENT)) for signature in signatures)
+    one, other = (signature.matrix(max(labels, 1)) for signature in signatures)
+    there, back = _shared(one, other, count), _shared(other, one, count)
+    return torch.from_numpy(np.concatenate([there[0] * columns + there[1], back[1] * columns + back[0]]))
 
 
 def _shared(one: sp.csr_array, other: sp.csr_array, count: int) -> tuple[np.ndarray, np.ndarray]:

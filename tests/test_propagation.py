@@ -1,0 +1,302 @@
+"""Propagation, bootstrapping and sparse similarity: honest, repeatable, the same in any order, kind to bad input."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import normalize
+
+import multiea
+import multiea.similarity.search as search_module
+from multiea import Enhancement, Groups, InputError, KnowledgeGraph, SettingError, Task
+from multiea.bootstrapping import Bootstrapping, _as_large_as_seeds, _falling, _trusted, fused
+from multiea.data.synth import Synthesis, write_synthetic
+from multiea.engines.propagation import Propagation, Wiring, embed
+from multiea.engines.signatures import signatures
+from multiea.pipeline import default_enhancement
+from multiea.similarity.enhancement import similarities
+from multiea.similarity.matrices import blocks
+from multiea.similarity.search import search
+from multiea.similarity.sparse_scores import SparseScores, balance, products
+from test_pipeline import QUICK
+from test_scores import shuffled
+
+FAST = Propagation(dimensions=128, relation_numbers=32)
+
+
+def align(task: Task, **settings: object) -> multiea.Alignment:
+    """With short embeddings: enough for small KGs."""
+    return multiea.align(task, propagation=FAST, **settings)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Task:
+    folder = tmp_path_factory.mktemp("small")
+    write_synthetic(Synthesis(kgs=3, entities=400, relations=20, overlap=0.8), folder)
+    return multiea.load(folder)
+
+
+@pytest.fixture(scope="module")
+def aligned(small: Task) -> multiea.Alignment:
+    return align(small)
+
+
+def flat(alignment: multiea.Alignment) -> dict[str, float]:
+    """All scores by name, whatever the order of KGs."""
+    result = alignment.evaluate()
+    scores = {f"{pool} {k}": v for pool, by_k in result["m_hits"].items() for k, v in by_k.items()}
+    for pool, by_pair in result["mrr"].items():
+        scores |= {f"{pool} {' '.join(sorted(pair.split('-')))}": v for pair, v in by_pair.items()}
+    for what in ("pairs", "groups"):
+        scores |= {f"{what} {k}": v for k, v in result[what].items()}
+    return scores | {"ece": result["confidence"]["ece"]}
+
+
+def test_it_finds_most_of_what_is_held_out(small: Task, aligned: multiea.Alignment) -> None:
+    scores = aligned.evaluate()
+    assert scores["m_hits"]["all"]["1"] > 0.5
+    assert scores["pairs"]["f1"] > 0.6
+    assert scores["confidence"]["ece"] < 0.15
+
+
+def test_the_same_random_state_gives_the_same_groups(small: Task, aligned: multiea.Alignment) -> None:
+    again = align(small)
+    assert torch.equal(again.embeddings, aligned.embeddings)
+    assert again.groups.equals(aligned.groups)
+
+
+@pytest.mark.parametrize("bootstrap", ["all", "test", "none"])
+@pytest.mark.parametrize("exact_pairs", [2e8, 0.0])
+def test_the_order_of_entities_kgs_and_groups_changes_no_score(
+    small: Task, bootstrap: str, exact_pairs: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(search_module.EXACT_PAIRS, "cpu", exact_pairs)
+    nothing = torch.zeros(sum(len(kg.entities) for kg in small.kgs), 1)
+    other, _ = shuffled(small, nothing, seed=1)
+    assert other.kg_names != small.kg_names
+    one, moved = (align(task, bootstrap=bootstrap) for task in (small, other))
+    assert flat(moved) == pytest.approx(flat(one), abs=1e-9)
+    assert set(moved.groups["group_id"]) == set(one.groups["group_id"])
+
+
+def test_held_out_groups_do_not_reach_it(small: Task, aligned: multiea.Alignment) -> None:
+    """With other answers held out, or none, exactly the same is found."""
+    rng = np.random.default_rng(0)
+    members = small.held_out.members.copy()
+    for column in members.T:
+        present = column >= 0
+        column[present] = rng.permutation(column[present])
+    for held_out in (Groups(small.kg_names, members), Groups.empty(small.kg_names)):
+        other = align(Task(small.kgs, small.seeds, held_out))
+        assert torch.equal(other.embeddings, aligned.embeddings)
+        assert other.groups.equals(aligned.groups)
+
+
+def test_bootstrapping_within_test_entities_uses_no_tie_between_them(small: Task) -> None:
+    rng = np.random.default_rng(1)
+    members = small.held_out.members.copy()
+    for column in members.T:
+        present = column >= 0
+        column[present] = rng.permutation(column[present])
+    one = align(small, bootstrap="test")
+    other = align(Task(small.kgs, small.seeds, Groups(small.kg_names, members)), bootstrap="test")
+    assert torch.equal(one.embeddings, other.embeddings)
+
+
+def test_bootstrapping_helps_and_says_how_it_went(small: Task, aligned: multiea.Alignment) -> None:
+    plain = align(small, bootstrap="none")
+    assert aligned.evaluate()["m_hits"]["all"]["1"] > plain.evaluate()["m_hits"]["all"]["1"]
+    assert len(plain.history["rounds"]) == 1
+    assert len(aligned.history["rounds"]) > 1
+    assert aligned.history["labels"] > plain.history["labels"] == len(small.seeds)
+
+
+def test_a_run_opened_again_scores_the_same(small: Task, aligned: multiea.Alignment, tmp_path: Path) -> None:
+    aligned.save(tmp_path / "run")
+    opened = multiea.open(tmp_path / "run")
+    assert torch.equal(opened.embeddings, aligned.embeddings)
+    assert opened.calibration == aligned.calibration
+    assert flat(opened) == pytest.approx(flat(aligned), abs=1e-9)
+
+
+def test_fused_engines_sum_their_cosines() -> None:
+    generator = torch.Generator().manual_seed(0)
+    one, other = (normalize(torch.randn(5, size, generator=generator)) for size in (8, 3))
+    both = fused(one, other, 0.25)
+    torch.testing.assert_close(both @ both.t(), 0.75 * one @ one.t() + 0.25 * other @ other.t())
+
+
+def test_fusion_runs_and_is_neither_engine_alone(small: Task, aligned: multiea.Alignment) -> None:
+    alignment = align(small, engine="propagation+multiea", training=QUICK)
+    assert alignment.embeddings.shape[1] == aligned.embeddings.shape[1] + QUICK.dimensions
+    assert alignment.evaluate()["m_hits"]["all"]["1"] > 0.4
+
+
+@pytest.mark.parametrize("kgs", [2, 5])
+def test_any_number_of_kgs_and_partial_seeds(kgs: int, tmp_path: Path) -> None:
+    write_synthetic(Synthesis(kgs=kgs, entities=150, relations=10, overlap=0.7), tmp_path)
+    alignment = align(multiea.load(tmp_path))
+    assert alignment.evaluate()["pairs"]["f1"] > 0.2
+
+
+def ring(name: str, size: int = 40) -> KnowledgeGraph:
+    triples = [(f"{i}", f"r{i % 3}", f"{(i * 7 + 1) % size}") for i in range(size)]
+    return KnowledgeGraph.from_triples(name, triples, entities=["alone", "alone too"])
+
+
+def test_entities_that_nothing_reaches_are_left_alone_and_named(caplog: pytest.LogCaptureFixture) -> None:
+    kgs = [ring(name) for name in "abc"]
+    seeds = Groups.from_names(kgs, [{kg.name: f"{i}" for kg in kgs} for i in range(20)])
+    with caplog.at_level(logging.WARNING, "multiea"):
+        alignment = align(Task(kgs, seeds))
+    assert "nothing reaches 2 of a, 2 of b, 2 of c" in caplog.text
+    assert not {"alone", "alone too"} & set(alignment.groups["entity"])
+    trained = align(Task(kgs, seeds), engine="multiea", training=QUICK)
+    assert not {"alone", "alone too"} & set(trained.groups["entity"])
+
+
+def test_seeds_that_reach_nothing_name_the_kgs() -> None:
+    kgs = [ring("a"), ring("b")]
+    seeds = Groups.from_names(kgs, [{"a": "alone", "b": "1"}, {"a": "alone too", "b": "2"}])
+    with pytest.raises(InputError, match="the seeds reach nothing in a: none of their members there is in a triple"):
+        align(Task(kgs, seeds))
+
+
+def test_a_kg_without_seeds_is_named_and_left_alone(caplog: pytest.LogCaptureFixture) -> None:
+    kgs = [ring("a"), ring("b"), ring("c")]
+    seeds = Groups.from_names(kgs, [{"a": f"{i}", "b": f"{i}"} for i in range(20)])
+    with caplog.at_level(logging.WARNING, "multiea"):
+        alignment = align(Task(kgs, seeds))
+    assert "no seed reaches c" in caplog.text
+    assert "c" not in set(alignment.groups["kg"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (lambda: Propagation(dimensions=0), "propagation.dimensions must be a whole number from 1, got 0"),
+        (lambda: Propagation(dimensions=100), "must be a multiple of columns"),
+        (lambda: Propagation(own_weight=-1), "own_weight must be at least 0"),
+        (lambda: Propagation(view_weights=(0, 0, 0, 0)), "view_weights must be four numbers from 0"),
+        (lambda: Propagation(entity_discount=1.5), "entity_discount must be between 0 and 1"),
+        (lambda: Bootstrapping(pool="some"), "unknown bootstrap 'some'; choose one of: all, test, none"),
+        (lambda: Bootstrapping(rounds=0), "rounds must be at least 1"),
+        (lambda: Bootstrapping(trust_in_partial=2), "trust_in_partial must be between 0 and 1"),
+        (lambda: Enhancement(candidates=0), "candidates must be at least 1"),
+        (lambda: Enhancement("product", candidates=5), "'product' needs all pairs"),
+        (lambda: Enhancement(candidates=5, weights=(1, 1, 1)), "give two weights"),
+        (lambda: Enhancement(temperature=0), "temperature must be at least"),
+    ],
+)
+def test_settings_out_of_range_are_named(wrong: object, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        wrong()
+
+
+def test_a_fusion_weight_out_of_range_or_two_encoders_are_refused(small: Task) -> None:
+    with pytest.raises(SettingError, match="fusion_weight must be between 0 and 1, got 2"):
+        align(small, engine="propagation+multiea", fusion_weight=2)
+    with pytest.raises(SettingError, match="cannot be"):
+        align(small, engine="multiea+multiea")
+    with pytest.raises(SettingError, match="needs held-out groups"):
+        align(Task(small.kgs, small.seeds), bootstrap="test")
+
+
+def test_an_entitys_own_label_is_no_part_of_its_embedding() -> None:
+    """At one hop nothing returns to where it came from: with and without its own label an entity is the same."""
+    kgs = [KnowledgeGraph.from_triples(name, [("0", "r", "1"), ("1", "r", "2"), ("2", "r", "0")]) for name in "ab"]
+    groups = Groups.from_names(kgs, [{"a": "1", "b": "1"}, {"a": "0", "b": "0"}])
+    first = int(kgs[0].positions(kgs[0].entities.filter(kgs[0].entities == "0"))[0])
+    wirings = [Wiring(kg) for kg in kgs]
+    settings = Propagation(dimensions=64, relation_numbers=8, hops=1, view_weights=(0, 0, 1, 0))
+    both, one = (embed(wirings, some, settings, 0) for some in (groups, groups.take(np.array([0]))))
+    torch.testing.assert_close(both[first], one[first])
+
+
+def sparse(values: list[list[float]]) -> SparseScores:
+    dense = torch.tensor(values)
+    row, column = torch.nonzero(dense, as_tuple=True)
+    return SparseScores(row, column, dense[row, column], (dense.shape[0], dense.shape[1]))
+
+
+def test_sparse_scores_are_the_matrix_they_stand_for() -> None:
+    values = [[0.0, 0.5, 0.2], [0.0, 0.0, 0.0], [0.9, 0.0, 0.9], [0.1, 0.3, 0.0]]
+    scores, dense = sparse(values), torch.tensor(values)
+    assert torch.equal(torch.cat([block for _, block in blocks(scores)]), dense)
+    assert torch.equal(scores.rows(torch.tensor([2, 0])), dense[[2, 0]])
+    assert torch.equal(scores.transposed().rows(slice(None)), dense.t())
+    assert torch.equal(scores.at(torch.tensor([0, 1, 2]), torch.tensor([1, 1, 2])), torch.tensor([0.5, 0.0, 0.9]))
+    columns, best = scores.best(2)
+    assert columns.tolist() == [[1, 2], [-1, -1], [0, 2], [1, 0]]
+    torch.testing.assert_close(best, torch.tensor([[0.5, 0.2], [0.0, 0.0], [0.9, 0.9], [0.3, 0.1]]))
+
+
+def test_products_are_matrix_products() -> None:
+    generator = torch.Generator().manual_seed(0)
+    a, b = torch.rand(4, 5, generator=generator), torch.rand(5, 3, generator=generator)
+    keys, values = products(sparse(a.tolist()).best(5), sparse(b.tolist()).best(3), 3)
+    summed = SparseScores.summed(keys, values, (4, 3))
+    torch.testing.assert_close(summed.rows(slice(None)), a @ b)
+
+
+def test_balanced_rows_and_columns_sum_to_one_and_what_is_given_away_lowers_them() -> None:
+    generator = torch.Generator().manual_seed(1)
+    scores = sparse((torch.rand(6, 6, generator=generator) + 0.1).tolist())
+    even = balance(scores, 200).rows(slice(None))
+    torch.testing.assert_close(even.sum(0), torch.ones(6), atol=1e-4, rtol=0)
+    torch.testing.assert_close(even.sum(1), torch.ones(6), atol=1e-4, rtol=0)
+    rest = (torch.full((6,), 5.0).double(), torch.full((6,), 5.0).double())
+    assert (balance(scores, 200, rest).rows(slice(None)).sum(1) < 0.9).all()
+
+
+def test_search_finds_what_a_whole_matrix_would(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = torch.Generator().manual_seed(0)
+    left, right = (normalize(torch.randn(size, 16, generator=generator)) for size in (70, 50))
+    monkeypatch.setattr(search_module, "BLOCK_NUMBERS", 500)  # ten rows a block
+    found, whole = search(left, right, 5).rows(slice(None)), left @ right.t()
+    wanted = torch.zeros_like(whole, dtype=torch.bool)
+    wanted.scatter_(1, whole.topk(5, dim=1).indices, True)
+    wanted.t().scatter_(1, whole.t().topk(5, dim=1).indices, True)
+    torch.testing.assert_close(found, torch.where(wanted & (whole > 0), whole, 0))
+
+
+def test_search_by_signatures_finds_nearly_all_good_candidates(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = embed([Wiring(kg) for kg in small.kgs], small.seeds, FAST, 0)
+    marks = signatures(small.kgs, small.seeds)
+    sizes = [len(kg.entities) for kg in small.kgs]
+    one, other = vectors[: sizes[0]], vectors[sizes[0] : sizes[0] + sizes[1]]
+    parts = marks[: sizes[0]], marks[sizes[0] : sizes[0] + sizes[1]]
+    exact = search(one, other, 50)
+    monkeypatch.setitem(search_module.EXACT_PAIRS, "cpu", 0.0)
+    restricted = search(one, other, 50, None, parts)
+    best, _ = exact.best(1)
+    rows = torch.nonzero(best[:, 0] >= 0)[:, 0]
+    assert (restricted.at(rows, best[rows, 0]) > 0).float().mean() > 0.9
+
+
+def test_sparse_and_dense_sharpening_rank_alike(small: Task) -> None:
+    vectors = embed([Wiring(kg) for kg in small.kgs], small.seeds, FAST, 0)
+    parts = list(torch.split(vectors, [len(kg.entities) for kg in small.kgs]))
+    settings = replace(default_enhancement("propagation"), candidates=400)
+    few = similarities(parts, settings)[0, 1].rows(slice(None))
+    all_pairs = similarities(parts, replace(settings, candidates=None, guide=None))[0, 1].rows(slice(None))
+    reached = parts[0].any(1)
+    assert (few.argmax(1) == all_pairs.argmax(1))[reached].float().mean() > 0.9
+
+
+def test_trust_falls_with_the_score_and_partial_groups_need_like_seeds() -> None:
+    np.testing.assert_allclose(_falling(np.array([1.0, 0.0, 1.0, 0.0, 0.0])), [1, 0.5, 0.5, 0, 0])
+    names = ("a", "b", "c")
+    groups = Groups(names, np.array([[i, i, i] for i in range(20)] + [[30, 30, -1]], dtype=np.int32))
+    weakest = np.linspace(1, 0.1, 21)
+    known = Groups(names, np.array([[i, i if i < 10 else i + 50, i] for i in range(20)], dtype=np.int32))
+    trusted = _trusted(groups, weakest, known, 0.5, 0.5)
+    assert trusted[:10].all()
+    assert not trusted[11:].any()
+    complete = Groups(names, np.array([[40, 40, 40], [41, 41, 41], [42, 42, -1]], dtype=np.int32))
+    assert _as_large_as_seeds(groups, complete).tolist() == [True] * 20 + [False]
+    partial = Groups(names, np.array([[40, 40, 40], [41, 41, -1], [42, 42, -1]], dtype=np.int32))
+    assert _as_large_as_seeds(groups, partial).all()
