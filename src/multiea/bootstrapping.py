@@ -42,7 +42,7 @@ class Bootstrapping:
     """
 
     pool: str = "all"
-    rounds: int = 6
+    rounds: int = 4
     trust_in_complete: float = 0.3
     trust_in_partial: float = 0.8
 
