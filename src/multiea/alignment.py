@@ -139,7 +139,7 @@ def grouped(
     inside = scores_inside(groups, scores, pools)
     for column, of_kg in enumerate(reached):
         alone = groups.present[:, column] & ~of_kg[groups.members[:, column]]
-        inside[alone, column] = inside[alone, :, column] = 0
+        inside[alone, column] = inside[alone, :, column] = np.nan
         groups.members[alone, column] = ABSENT
     return calibration.found(groups, inside)
 

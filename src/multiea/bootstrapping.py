@@ -199,9 +199,10 @@ def _as_large_as_seeds(groups: Groups, seeds: Groups) -> np.ndarray:
     Where a counterpart is merely not found yet, a label without it would keep its neighbours from being found.
     """
     kinds, kind = np.unique(groups.present, axis=0, return_inverse=True)
-    over_these = (seeds.present[None] >= kinds[:, None]).all(axis=2)  # (kinds, seeds)
-    exactly = (seeds.present[None] == kinds[:, None]).all(axis=2)
-    return np.asarray((2 * exactly.sum(axis=1) >= over_these.sum(axis=1))[kind.ravel()])
+    of_seeds, counts = np.unique(seeds.present, axis=0, return_counts=True)
+    over_these = (of_seeds[None] >= kinds[:, None]).all(axis=2) @ counts  # (kinds, kinds of seeds) -> (kinds,)
+    exactly = (of_seeds[None] == kinds[:, None]).all(axis=2) @ counts
+    return np.asarray((2 * exactly >= over_these)[kind.ravel()])
 
 
 def _falling(values: np.ndarray) -> np.ndarray:

@@ -110,12 +110,9 @@ def align(
         found = grouped(for_learning, learned.embeddings, scores, pools, calibration)
     settings: dict[str, Any] = {"engine": engine, "random_state": random_state, "device": device}
     settings |= {"enhancement": asdict(enhancement)}
-    if PROPAGATION in names:
-        settings |= {"propagation": asdict(propagation), "bootstrap": asdict(bootstrap)}
-    if trained is not None:
-        settings |= {"training": asdict(training)}
-    if len(names) > 1:
-        settings |= {"fusion_weight": fusion_weight}
+    settings |= {"propagation": asdict(propagation), "bootstrap": asdict(bootstrap)} if PROPAGATION in names else {}
+    settings |= {} if trained is None else {"training": asdict(training)}
+    settings |= {"fusion_weight": fusion_weight} if len(names) > 1 else {}
     marks = learned.signatures
     among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
     return Alignment(
