@@ -17,7 +17,8 @@ def pairs_of_score(score: np.ndarray, right: np.ndarray) -> tuple[Groups, np.nda
     found = Groups(NAMES, np.column_stack([np.arange(count), np.arange(count)]).astype(np.int32))
     inside = np.full((count, 2, 2), np.nan, dtype=np.float32)
     inside[:, 0, 1] = inside[:, 1, 0] = score
-    others = np.where(right, np.arange(count), np.arange(count) + count)
+    others = np.arange(count)
+    others[~right] = np.roll(others[~right], 1)  # the wrong ones belong to each other in another way
     return found, inside, Groups(NAMES, np.column_stack([np.arange(count), others]).astype(np.int32))
 
 

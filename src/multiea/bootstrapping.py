@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from multiea.evaluation.found import judged_groups, scores_of_pairs
 from multiea.grouping.confidence import Calibration, calibrate
 from multiea.grouping.mutual import closed, joined, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs
+from multiea.similarity.search import is_exact
 
 log = logging.getLogger("multiea")
 
@@ -32,25 +33,32 @@ POOLS = {
 }
 HELD_BACK = 0.1
 WORSE_ROUNDS = 2  # so many rounds in a row that are clearly worse than the best end it
-SMALL_CHANGE = 0.02  # a round that changes fewer of the labels than this is the last
+LITTLE = 0.1  # a round that adds a smaller share of labels than this is the last
+FEWEST_JUDGED = 5
+ENOUGH_UNJUDGED = 0.15  # the weakest score that makes a complete group a label where too few can be judged
 
 
 @dataclass(frozen=True)
 class Bootstrapping:
-    """pool: where labels may come from. rounds: at most so many. trust_in_complete, trust_in_partial: the share of such
-    groups, judged by the seeds held back, that must be right for one to become a label.
+    """pool: where labels may come from. rounds: at most so many.
+
+    trust_in_complete: the share of complete groups, judged by the seeds held back, that must be right for one to become
+    a label. trust_in_members: how sure a partial group's members must be. trust_in_kinds: the share of partial groups
+    over the same KGs that must prove right and lack nothing. partial_weight: what the label of such a group counts.
     """
 
     pool: str = "all"
-    rounds: int = 4
-    trust_in_complete: float = 0.3
-    trust_in_partial: float = 0.8
+    rounds: int = 6
+    trust_in_complete: float = 0.5
+    trust_in_members: float = 0.4
+    trust_in_kinds: float = 0.6
+    partial_weight: float = 0.5
 
     def __post_init__(self) -> None:
         resolve(self.pool, POOLS, what="bootstrap")
         if self.rounds < 1:
             raise SettingError(f"bootstrapping.rounds must be at least 1, got {self.rounds}")
-        for name in ("trust_in_complete", "trust_in_partial"):
+        for name in ("trust_in_complete", "trust_in_members", "trust_in_kinds", "partial_weight"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingError(f"bootstrapping.{name} must be between 0 and 1, got {getattr(self, name)}")
 
@@ -64,22 +72,12 @@ class Beside:
     weight: float
 
 
-@dataclass
-class _Round:
-    """What a round had as labels and what it came to."""
-
-    labels: Groups
-    embeddings: Tensor
-    calibration: Calibration
-
-
 @dataclass(frozen=True)
-class _Compared:
-    """A round's embeddings and what comes of comparing them."""
+class _Round:
+    """The groups a round found that may be labels, and how sure to be of what it found."""
 
-    embeddings: Tensor
-    scores: Pairs
-    pools: list[np.ndarray]
+    found: Groups
+    calibration: Calibration
 
 
 def propagate(
@@ -99,12 +97,18 @@ def propagate(
     """
     wirings = [Wiring(kg, device) for kg in task.kgs]
     seeds, held_back = hold_back(task, HELD_BACK, random_state)
-    history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
 
     def embedded(labels: Groups, number: int, *, last: bool = False) -> Tensor:
-        own = embed(wirings, labels, settings, random_state * 1_000_003 + number)
+        known = len(task.seeds if last else seeds)
+        own = embed(
+            wirings, labels, settings, random_state * 1_000_003 + number, _weights(labels, known, bootstrapping)
+        )
         return own if beside is None else fused(own, beside.final if last else beside.rehearsed, beside.weight)
 
+    sizes = [len(kg.entities) for kg in task.kgs]
+    by_signatures = enhancement.candidates is not None and not is_exact(sizes, device)
+    history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
+    history["search"] = "restricted" if by_signatures else "exact"
     none = bootstrapping.pool == "none"
     rehearsal = Task(task.kgs, seeds, held_back)
     limits = _limits(held_back, test_entities) if bootstrapping.pool == "test" else "all"
@@ -112,44 +116,39 @@ def propagate(
     best: _Round | None = None
     labels, found, worse, highest = seeds, Groups.empty(task.kg_names), 0, 0.0
 
-    def compared(number: int) -> _Compared:
-        embeddings = embedded(labels, number)
-        marks = signatures(task.kgs, labels) if enhancement.candidates is not None else None
-        return _Compared(embeddings, *pool_similarities(rehearsal, embeddings, enhancement, limits, held_back, marks))
+    def compared(number: int) -> tuple[Pairs, list[np.ndarray]]:
+        marks = signatures(task.kgs, labels) if by_signatures else None
+        return pool_similarities(rehearsal, embedded(labels, number), enhancement, limits, held_back, marks)
 
     rounds = 1 if none else bootstrapping.rounds
     with progress.stage("propagating" if none else "bootstrapping", rounds) as advance:
         for number in range(rounds):
-            now = compared(number)
-            matches = found_among(now.scores, now.pools, rehearsal)
-            groups, weakest = closed(matches, task.kg_names)
+            scores, pools = compared(number)
+            matches = found_among(scores, pools, rehearsal)
             whole = joined(matches, task.kg_names)
+            inside = scores_inside(whole, scores, pools)
+            calibration = calibrate(whole, inside, held_back)
             f1 = scores_of_pairs(whole, held_back)["f1"]
-            history["rounds"].append({"labels": len(labels), "closed": len(groups), "f1_held_back": f1})
-            if best is None or f1 >= highest - error:
-                calibration = calibrate(whole, scores_inside(whole, now.scores, now.pools), held_back)
-                best, worse = _Round(labels, now.embeddings, calibration), 0
-            else:
-                worse += 1
+            history["rounds"].append({"labels": len(labels), "f1_held_back": f1})
+            before = len(found)
+            if not none:
+                complete = _trusted(*closed(matches, task.kg_names), held_back, bootstrapping.trust_in_complete)
+                sure = replace(calibration, threshold=bootstrapping.trust_in_members).found(whole, inside).groups
+                partial = _that_lack_nothing(sure, held_back, bootstrapping.trust_in_kinds)
+                found = complete.joined(_without_members(partial, complete))
+                labels = seeds.joined(found)
+            worse = 0 if best is None or f1 >= highest - error else worse + 1
+            if not worse:
+                best = _Round(found, calibration)
             highest = max(highest, f1)
-            trusted = _trusted(
-                groups, weakest, held_back, bootstrapping.trust_in_complete, bootstrapping.trust_in_partial
-            )
-            before, found = found, groups.take(trusted & _as_large_as_seeds(groups, seeds))
-            labels = seeds.joined(found)
             advance(1, f"{len(found):,} groups")
-            if worse == WORSE_ROUNDS or _changed(before, found) < SMALL_CHANGE:
+            if worse == WORSE_ROUNDS or len(found) <= (1 + LITTLE) * before:
                 break
     assert best is not None
-    final_labels = task.seeds.joined(
-        _without_members(best.labels.take(np.arange(len(seeds), len(best.labels))), task.seeds)
-    )
-    history["labels"] = len(final_labels)
-    if len(held_back) and not len(task.validation):
-        embeddings = embedded(final_labels, len(history["rounds"]), last=True)
-    else:
-        embeddings = best.embeddings
-    marks = signatures(task.kgs, final_labels) if enhancement.candidates is not None else None
+    final = task.seeds.joined(_without_members(best.found, task.seeds))
+    history["labels"] = len(final)
+    embeddings = embedded(final, len(history["rounds"]), last=True)
+    marks = signatures(task.kgs, final) if by_signatures else None
     embeddings = embeddings.half().float()  # what a run folder keeps, so that a run opened again scores the same
     return Learned(embeddings, history, seeds, held_back, None, marks, best.calibration)
 
@@ -168,62 +167,58 @@ def _limits(held_back: Groups, test_entities: Groups | None) -> list[np.ndarray]
     return [np.unique(np.concatenate([a[a != ABSENT], b[b != ABSENT]])) for a, b in columns]
 
 
-def _trusted(
-    groups: Groups, weakest: np.ndarray, held_back: Groups, of_complete: float, of_partial: float
-) -> np.ndarray:
-    """Which closed groups become labels: those that are probably right, judged by seeds held back that came up in some.
-
-    Complete groups and partial ones are judged apart, each by how right groups of a like weakest score were.
-    """
-    trusted = np.zeros(len(groups), dtype=bool)
+def _trusted(groups: Groups, weakest: np.ndarray, held_back: Groups, least: float) -> Groups:
+    """Of complete groups those that are probably right, judged by how right groups of a like weakest score were."""
     complete = groups.sizes == len(groups.kg_names)
+    groups, weakest = groups.take(complete), weakest[complete]
     judged, right = judged_groups(groups, held_back)
-    for kind, least, unjudged in ((complete, of_complete, True), (~complete, of_partial, False)):
-        seen = kind & judged
-        if seen.sum() < 5:
-            trusted |= kind & unjudged & (weakest >= 0.15)
-            continue
-        order = np.argsort(-weakest[seen], kind="stable")
-        share = _falling(right[seen][order].astype(float))
-        level = weakest[seen][order]
-        enough = np.flatnonzero(share >= least)
-        if len(enough):  # down to the first that proved too often wrong
-            too_low = level[enough[-1] + 1] if enough[-1] + 1 < len(level) else 0.0
-            trusted |= kind & (weakest > too_low)
-    return trusted
+    if judged.sum() < FEWEST_JUDGED:
+        return groups.take(weakest >= ENOUGH_UNJUDGED)
+    order = np.flatnonzero(judged)
+    order = order[np.argsort(-weakest[order], kind="stable")]
+    level, share = weakest[order], _falling(right[order].astype(float), judged[order])
+    enough = np.count_nonzero(share >= least)
+    too_low = np.inf if not enough else level[enough] if enough < len(level) else 0.0  # the first too often wrong
+    return groups.take(weakest > too_low)
 
 
-def _as_large_as_seeds(groups: Groups, seeds: Groups) -> np.ndarray:
-    """Which groups lack nothing, most probably: at least half of the seeds over their KGs are over no others.
+def _that_lack_nothing(groups: Groups, held_back: Groups, least: float) -> Groups:
+    """Of partial groups those over KGs for which such groups, judged by seeds held back, are mostly the whole truth.
 
     Where a counterpart is merely not found yet, a label without it would keep its neighbours from being found.
     """
-    kinds, kind = np.unique(groups.present, axis=0, return_inverse=True)
-    of_seeds, counts = np.unique(seeds.present, axis=0, return_counts=True)
-    over_these = (of_seeds[None] >= kinds[:, None]).all(axis=2) @ counts  # (kinds, kinds of seeds) -> (kinds,)
-    exactly = (of_seeds[None] == kinds[:, None]).all(axis=2) @ counts
-    return np.asarray((2 * exactly >= over_these)[kind.ravel()])
+    groups = groups.take(groups.sizes < len(groups.kg_names))
+    judged, right = judged_groups(groups, held_back, whole=True)
+    _, kind = np.unique(groups.present, axis=0, return_inverse=True)
+    kind = kind.ravel()
+    count = np.bincount(kind, judged, minlength=kind.max(initial=-1) + 1)
+    share = (np.bincount(kind, judged * right, minlength=len(count)) + 0.5) / (count + 1)
+    lowest = share - np.sqrt(share * (1 - share) / (count + 1))  # by one standard error
+    return groups.take((lowest >= least)[kind])
 
 
-def _falling(values: np.ndarray) -> np.ndarray:
-    """The falling sequence nearest to the values (pool adjacent violators)."""
+def _falling(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The falling sequence nearest to the weighted values (pool adjacent violators)."""
     means: list[float] = []
+    masses: list[float] = []
     counts: list[int] = []
-    for value in values:
-        means.append(float(value))
+    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
+        means.append(value)
+        masses.append(weight)
         counts.append(1)
         while len(means) > 1 and means[-2] < means[-1]:
-            total = counts[-2] + counts[-1]
-            means[-2:] = [(means[-2] * counts[-2] + means[-1] * counts[-1]) / total]
-            counts[-2:] = [total]
+            mass = masses[-2] + masses[-1]
+            means[-2:] = [(means[-2] * masses[-2] + means[-1] * masses[-1]) / mass]
+            masses[-2:] = [mass]
+            counts[-2:] = [counts[-2] + counts[-1]]
     return np.repeat(means, counts)
 
 
-def _changed(before: Groups, after: Groups) -> float:
-    """The share of groups that are new or gone."""
-    both = np.concatenate([before.members, after.members])
-    _, counts = np.unique(both, axis=0, return_counts=True)
-    return float((counts == 1).sum() / max(len(after), 1))
+def _weights(labels: Groups, seeds: int, bootstrapping: Bootstrapping) -> np.ndarray:
+    """What each label counts: seeds, which come first, and complete groups one."""
+    found_partial = labels.sizes < len(labels.kg_names)
+    found_partial[:seeds] = False
+    return np.where(found_partial, bootstrapping.partial_weight, 1.0)
 
 
 def _without_members(groups: Groups, of: Groups) -> Groups:

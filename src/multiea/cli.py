@@ -311,7 +311,8 @@ def _aligned(
     alignment = replace(alignment, settings={"data": data, **alignment.settings})
     metrics = alignment.evaluate()
     seconds = {"read": read_seconds, **alignment.seconds, "total": time.perf_counter() - start}
-    used = {"engine": alignment.settings["engine"], "bootstrap": alignment.history.get("bootstrap")}
+    used = {"engine": alignment.settings["engine"]}
+    used |= {name: alignment.history.get(name) for name in ("bootstrap", "search")}
     metrics |= {**used, "seconds": seconds, "peak_rss_mb": peak_rss_mb()}
     save(alignment, out_folder, metrics=metrics, force=force)
     return alignment, metrics

@@ -35,13 +35,12 @@ PROPAGATION = "propagation"
 ENGINES = dict.fromkeys([PROPAGATION, *ENCODERS])
 DEVICES = {"auto": None, "cpu": None, "cuda": None}
 CANDIDATES = 50
-GUIDE = 512  # what propagation puts first: the labels that arrive last
 
 
 def default_enhancement(engine: str, mode: str = "sharpened") -> Enhancement:
     """How an engine's embeddings are best compared: what propagation makes, by its best candidates alone."""
     if PROPAGATION in engine.split("+") and mode in ("none", "sharpened"):
-        return Enhancement(mode, weights=(0.3, 0.7), temperature=0.03, candidates=CANDIDATES, guide=GUIDE)
+        return Enhancement(mode, weights=(0.3, 0.7), temperature=0.03, candidates=CANDIDATES)
     return Enhancement(mode)
 
 

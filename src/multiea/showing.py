@@ -17,13 +17,14 @@ WIDEST_MATRIX = 20  # of more KGs only the JSON shows all pairs
 def show_how(alignment: Alignment) -> None:
     """Which engine, where labels came from, and what confidences rest on."""
     from multiea.bootstrapping import POOLS
+    from multiea.similarity.search import SEARCHES
 
     history, calibration = alignment.history, alignment.calibration
     how = f"engine {alignment.settings['engine']}"
     if "bootstrap" in history:
         rounds = len(history["rounds"])
         how += f"; bootstrap {history['bootstrap']} ({POOLS[history['bootstrap']]}), {counted(rounds, 'round')}, "
-        how += f"{history['labels']:,} labels at last"
+        how += f"{history['labels']:,} labels at last; search {history['search']} ({SEARCHES[history['search']]})"
     out.print(how)
     if calibration.examples:
         pairs = counted(calibration.examples, "pair")

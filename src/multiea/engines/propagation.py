@@ -22,7 +22,7 @@ from multiea.errors import SettingError
 from multiea.sparse import Pattern
 
 LEAST_LENGTH = 0.01  # of a direction, against the mean: shorter ones are mostly noise
-ROWS_THAT_TELL_DIRECTIONS = 1 << 15
+ROWS_THAT_TELL_DIRECTIONS = 1 << 13
 MOST_NUMBERS = 1 << 29  # of all embeddings together, 2 GiB: many entities get shorter ones
 
 
@@ -79,7 +79,7 @@ class Propagation:
     @property
     def width(self) -> int:
         """Numbers of one embedding."""
-        return self.relation_numbers * self.columns + 2 * self.dimensions + self.dimensions // 2
+        return self.relation_numbers * self.columns + self.dimensions + self.dimensions // 2 + self.dimensions // 4
 
 
 class Wiring:
@@ -110,9 +110,16 @@ class _Flow:
     arrived: list[Tensor]
 
 
-def embed(wirings: Sequence[Wiring], groups: Groups, settings: Propagation, random_state: int) -> Tensor:
+def embed(
+    wirings: Sequence[Wiring],
+    groups: Groups,
+    settings: Propagation,
+    random_state: int,
+    weights_of_groups: np.ndarray | None = None,
+) -> Tensor:
     """Embeddings of all entities, KG after KG, (N, width), of unit length; zero where no label arrives.
 
+    weights_of_groups: how much each group's label counts, (groups,), one without.
     An entity's own label is no part of its embedding: whether it belongs to a group is told by its neighbours alone.
     """
     device = wirings[0].degrees.device
@@ -125,9 +132,12 @@ def embed(wirings: Sequence[Wiring], groups: Groups, settings: Propagation, rand
 
     to_relation_numbers = projection(hops * dimensions, settings.relation_numbers)
     to_columns = projection((hops + 1) * dimensions, dimensions)
-    to_near = projection(hops * dimensions, dimensions)
-    to_kinds = projection(hops * dimensions, dimensions // 2)
-    labels = normalize(torch.randn(len(groups), dimensions, generator=generator)).to(device)
+    signs = torch.randn(hops, dimensions, generator=generator).sign_().to(device)
+    to_kinds = projection(hops * dimensions, dimensions // 4)
+    labels = normalize(torch.randn(len(groups), dimensions, generator=generator))
+    if weights_of_groups is not None:
+        labels *= torch.from_numpy(weights_of_groups).float()[:, None]
+    labels = labels.to(device)
     flows = []
     for wiring, members in zip(wirings, torch.from_numpy(groups.members.T.astype(np.int64)), strict=True):
         start = torch.zeros(wiring.entities, dimensions, device=device)
@@ -144,10 +154,10 @@ def embed(wirings: Sequence[Wiring], groups: Groups, settings: Propagation, rand
         rows = result[start_row:stop]
         seen = _by_relations(wiring, of_entities, of_relations, settings.columns)
         kinds = wiring.tails @ (torch.cat(flow.relations, 1) @ to_kinds)
-        near = torch.cat(flow.arrived[:-1], 1) @ to_near
+        near = sum(map(torch.mul, flow.arrived[:-1], signs), start=rows.new_zeros(()))  # hops apart by their signs
+        near = near[:, : dimensions // 2] + near[:, dimensions // 2 : 2 * (dimensions // 2)]
         at = 0
-        far = flow.arrived[-1]  # first: by these numbers candidates are found
-        for weight, view in zip((weights[1], weights[0], *weights[2:]), (far, seen, near, kinds), strict=True):
+        for weight, view in zip(weights, (seen, flow.arrived[-1], near, kinds), strict=True):
             rows[:, at : at + view.shape[1]] = normalize(view).mul_(weight)
             at += view.shape[1]
         rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)

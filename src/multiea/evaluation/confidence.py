@@ -51,7 +51,7 @@ def _judged(found: FoundGroups, held_out: Groups) -> tuple[np.ndarray, np.ndarra
     judged, right = judged_pairs(found.groups, held_out)
     confidences, rights = [np.empty(0)], [np.empty(0, bool)]
     for a, b in _pairs(held_out):
-        rows = judged[:, a, b]
+        rows = judged[:, a, b] > 0
         confidences.append((found.confidence[rows, a] + found.confidence[rows, b]) / 2)
         rights.append(right[rows, a, b])
     return np.concatenate(confidences), np.concatenate(rights)

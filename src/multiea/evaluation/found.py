@@ -10,13 +10,15 @@ from multiea.data.groups import ABSENT, Groups
 
 
 def judged_pairs(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """For each found group and pair of KGs whether its two members can be judged, and whether they are right.
+    """For each found group and pair of KGs how far its two members can be judged, and whether they are right.
 
     (groups, M, M) each. A pair is right if both sit in one known group; it is judged where at least one of the two has
-    a known counterpart in the other's KG, and left out otherwise.
+    a known counterpart in the other's KG, and left out otherwise. judged is 1 where both have one, 0.5 where one has:
+    where few groups are known, a wrong pair is seen from either of its ends, a right one from both at once, and only
+    pairs that count by their ends tell what share is right.
     """
     kgs = len(found.kg_names)
-    judged, right = np.zeros((len(found), kgs, kgs), bool), np.zeros((len(found), kgs, kgs), bool)
+    judged, right = np.zeros((len(found), kgs, kgs), np.float32), np.zeros((len(found), kgs, kgs), bool)
     if not len(known):
         return judged, right
     of_found, of_known = _known_group_of(found, known), known.present
@@ -25,7 +27,7 @@ def judged_pairs(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
         group_a, group_b = of_found[both, a], of_found[both, b]
         a_known = (group_a != ABSENT) & of_known[group_a, b]
         b_known = (group_b != ABSENT) & of_known[group_b, a]
-        judged[both, a, b] = judged[both, b, a] = a_known | b_known
+        judged[both, a, b] = judged[both, b, a] = (a_known * 1.0 + b_known) / 2
         right[both, a, b] = right[both, b, a] = (group_a == group_b) & (group_a != ABSENT)
     return judged, right
 
@@ -35,23 +37,26 @@ def scores_of_pairs(found: Groups, held_out: Groups) -> dict[str, float]:
     judged, right = judged_pairs(found, held_out)
     known = sum(int(np.count_nonzero(held_out.present[:, a] & held_out.present[:, b]))
                 for a, b in combinations(range(len(found.kg_names)), 2))  # fmt: skip
-    return _precision_recall(int(right.sum()) // 2, int(judged.sum()) // 2, known)
+    return _precision_recall(int(right.sum()) // 2, int((judged > 0).sum()) // 2, known)
 
 
-def judged_groups(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """For each found group whether it can be judged, having a member of a known one, and whether it contradicts none.
+def judged_groups(found: Groups, known: Groups, *, whole: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """For each found group the share of its members that are known ones, and whether it contradicts no known group.
 
-    A group that holds only a part of a known one does not contradict it.
+    A group that holds only a part of a known one does not contradict it; whole asks for all of it. Where few groups are
+    known, only groups that count by their known members tell what share is right.
     """
     of_found = _known_group_of(found, known)
     candidate = of_found.max(axis=1, initial=ABSENT)  # any one; if there are two the group is wrong in any case
-    judged = candidate != ABSENT
+    judged = (of_found != ABSENT).sum(axis=1) / np.maximum(found.sizes, 1)
     if not len(known):
-        return judged, judged
+        return judged, judged > 0
     true = known.members[candidate]
-    agrees = (found.members == true) | (true == ABSENT) | (found.members == ABSENT)
+    agrees = (found.members == true) | (true == ABSENT)
+    if not whole:
+        agrees |= found.members == ABSENT
     same = (of_found == ABSENT) | (of_found == candidate[:, None])
-    return judged, judged & agrees.all(axis=1) & same.all(axis=1)
+    return judged, (judged > 0) & agrees.all(axis=1) & same.all(axis=1)
 
 
 def scores_of_groups(found: Groups, held_out: Groups) -> dict[str, float]:
@@ -59,12 +64,8 @@ def scores_of_groups(found: Groups, held_out: Groups) -> dict[str, float]:
 
     It is judged where it has a member of a held-out group.
     """
-    judged, agrees = judged_groups(found, held_out)
-    if len(held_out):
-        candidate = _known_group_of(found, held_out).max(axis=1, initial=ABSENT)
-        true = held_out.members[candidate]
-        agrees &= ((found.members != ABSENT) | (true == ABSENT)).all(axis=1)  # nothing is missing
-    return _precision_recall(int(agrees.sum()), int(judged.sum()), len(held_out))
+    judged, right = judged_groups(found, held_out, whole=True)
+    return _precision_recall(int(right.sum()), int((judged > 0).sum()), len(held_out))
 
 
 def _known_group_of(found: Groups, known: Groups) -> np.ndarray:

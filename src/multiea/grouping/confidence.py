@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.evaluation.found import judged_pairs, scores_of_pairs
+from multiea.evaluation.found import judged_pairs
 from multiea.grouping.mutual import FoundGroups
 
 LEAST_SCORE = 1e-4
@@ -55,25 +55,27 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
     """
     judged, right = judged_pairs(groups, known)
     upper = np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
-    judged = judged & upper
+    weight, judged = judged[(judged > 0) & upper].astype(float), (judged > 0) & upper
     if not judged.any():
         return Calibration()
     features, truth = _features(inside)[judged], right[judged].astype(float)
     coefficients = PRIOR.copy()
     for _ in range(50):  # Newton's method; the prior keeps it from running away where all are right
         guess = 1 / (1 + np.exp(-features @ coefficients))
-        gradient = features.T @ (guess - truth) + PRIOR_WEIGHT * (coefficients - PRIOR)
-        curvature = (features * (guess * (1 - guess))[:, None]).T @ features + PRIOR_WEIGHT * np.eye(len(PRIOR))
+        gradient = features.T @ (weight * (guess - truth)) + PRIOR_WEIGHT * (coefficients - PRIOR)
+        slope = weight * guess * (1 - guess)
+        curvature = (features * slope[:, None]).T @ features + PRIOR_WEIGHT * np.eye(len(PRIOR))
         step = np.linalg.solve(curvature, gradient)
         coefficients = coefficients - step * min(1.0, 2.0 / max(np.abs(step).max(), 1e-12))
         if np.abs(step).max() < 1e-8:
             break
     learned = Calibration(tuple(coefficients.tolist()), 0.0, int(judged.sum()))
-    scores = [
-        scores_of_pairs(replace(learned, threshold=t).found(groups, inside).groups, known)["f1"] for t in THRESHOLDS
-    ]
-    near_best = np.flatnonzero(np.array(scores) >= max(scores) - 1e-9)
-    return replace(learned, threshold=float(THRESHOLDS[near_best].mean()))
+    of_members = _of_members(learned.probabilities(inside))
+    level = np.minimum(of_members[:, :, None], of_members[:, None, :])[judged]  # a pair stays if both members do
+    stays = level[:, None] >= THRESHOLDS
+    pairs_known = np.triu(known.overlap(), 1).sum()
+    f1 = 2 * (weight * truth @ stays) / (weight @ stays + pairs_known)
+    return replace(learned, threshold=float(THRESHOLDS[f1 >= f1.max() - 1e-9].mean()))
 
 
 def _features(inside: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.similarity.matrices import Matrix, blocks
-from multiea.similarity.sparse_scores import SparseScores
+from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores
 
 Scores = Mapping[tuple[int, int], Matrix]
 
@@ -134,7 +134,7 @@ def _places(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
 def _single_best(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
     """For each row the column of its best score and that score; -1 where two columns share it or none is above zero."""
     if isinstance(matrix, SparseScores):
-        columns, scores = matrix.best(2)
+        columns, scores = matrix.best(2, above=NEGLIGIBLE)
         single = (scores[:, 0] > scores[:, 1]) & (scores[:, 0] > 0)
         return torch.where(single, columns[:, 0], ABSENT).cpu().numpy(), scores[:, 0].float().cpu().numpy()
     of_blocks, best = [], []

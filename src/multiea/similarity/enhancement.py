@@ -13,10 +13,11 @@ from torch import Tensor
 from multiea import progress
 from multiea.engines.signatures import Signatures
 from multiea.errors import SettingError, resolve
+from multiea.similarity.comparing import Comparable
 from multiea.similarity.matrices import Cosines, Dense, EuclideanSimilarities, Matrix, blocks, kept_if_small, multiplied
 from multiea.similarity.search import search
 from multiea.similarity.sinkhorn import sharpen
-from multiea.similarity.sparse_scores import SparseScores, balance, products, sharpen_sparse
+from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores, balance, products, sharpen_sparse
 
 Pair = tuple[int, int]
 Pairs = dict[Pair, Matrix]
@@ -36,8 +37,7 @@ class Enhancement:
     """weights: of the direct similarity, of all paths through one third KG, of those through two, and so on.
 
     The paths of one length share their weight equally; weights of lengths that M KGs do not have are left out.
-    candidates: how many of the best of each row and column are kept and sharpened; without it all pairs are. guide: by
-    how many of the first numbers of an embedding they are searched for; without it by all.
+    candidates: about how many of the best of each row and column are kept and sharpened; without it all pairs are.
     """
 
     mode: str = "sharpened"
@@ -45,7 +45,6 @@ class Enhancement:
     temperature: float = 0.05
     sweeps: int = 15
     candidates: int | None = None
-    guide: int | None = None
 
     def __post_init__(self) -> None:
         resolve(self.mode, MODES, what="enhancement")
@@ -57,8 +56,6 @@ class Enhancement:
             raise SettingError(f"sweeps must be at least 1, got {self.sweeps}")
         if self.candidates is not None and not self.candidates >= 1:
             raise SettingError(f"candidates must be at least 1, got {self.candidates}")
-        if self.guide is not None and self.guide < 1:
-            raise SettingError(f"guide must be at least 1, got {self.guide}")
         if self.candidates is not None and self.mode not in ("none", "sharpened"):
             raise SettingError(f"enhancement '{self.mode}' needs all pairs: it takes no number of candidates")
         if self.candidates is not None and len(self.weights) > 2:
@@ -137,20 +134,20 @@ def _among_few(
     """The same with the best candidates only: sparse from the search to the end."""
     kgs, count = range(len(candidates)), enhancement.candidates or 1
     direct: dict[Pair, SparseScores] = {}
+    compared = [Comparable(part) for part in candidates]
     sharpened = enhancement.mode == "sharpened"
     with progress.stage("comparing", len(kgs) * (len(kgs) - 1) // 2) as advance:
         for a, b in combinations(kgs, 2):
             of_pair = None if signatures is None else (signatures[a], signatures[b])
-            scores = search(candidates[a], candidates[b], count, enhancement.guide, of_pair)
+            scores = search(compared[a], compared[b], count, of_pair)
             if sharpened:
-                of_pair_ends = candidates[a], candidates[b]
-                scores = sharpen_sparse(scores, *of_pair_ends, enhancement.temperature, enhancement.sweeps)
+                scores = sharpen_sparse(scores, compared[a], compared[b], enhancement.temperature, enhancement.sweeps)
             direct[a, b] = scores
             direct[b, a] = direct[a, b].transposed()
             advance(1)
     if not sharpened or len(kgs) == 2 or len(enhancement.weights) == 1 or not enhancement.weights[1]:
         return dict(direct)
-    best = {pair: scores.best(STEPS) for pair, scores in direct.items()}
+    best = {pair: scores.best(STEPS, above=NEGLIGIBLE) for pair, scores in direct.items()}
     direct_weight, weight = (part / sum(enhancement.weights) for part in enhancement.weights)
     enhanced: Pairs = {}
     for a, b in combinations(kgs, 2):

@@ -7,73 +7,77 @@ labels are an entity's signature, and two entities without a common one would ha
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from multiea.data.groups import ABSENT
 from multiea.engines.signatures import Signatures, strongest_of_rows
+from multiea.similarity.comparing import Comparable
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.sparse import Pattern, dot_products
 
 log = logging.getLogger("multiea")
 
-GUIDE_PAYS = 3  # a guide must be so many times shorter
-FEW_PAIRS = 4e6  # here a guide saves nothing
-EXACT_PAIRS = {"cpu": 2e8, "cuda": 1e10}  # up to so many pairs, comparing all is the faster way
+FEW_ROWS, ONE_OF, MANY_ROWS = 512, 8, 2048  # rows that tell how good a column's best are: all, if few; one of eight
+EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to so many pairs, comparing all is the faster way
+SEARCHES = {
+    "exact": "every pair of entities is compared",
+    "restricted": "KGs are so large that only entities that share labels near them are compared",
+}
 PATHS_A_BLOCK = 1 << 26
+SHARED = 4  # times as many candidates share labels as are kept for their cosines
 LEAST_IN_COMMON = 0.01  # of signatures, whose products are at most one
 
 
-def is_exact(left: Tensor, right: Tensor) -> bool:
-    """Whether all pairs are compared."""
-    return len(left) * len(right) <= EXACT_PAIRS.get(left.device.type, EXACT_PAIRS["cpu"])
+def is_exact(sizes: Sequence[int], device: torch.device) -> bool:
+    """Whether all pairs of candidates are compared, of KGs of these sizes."""
+    second, largest = sorted(sizes)[-2:]
+    return largest * second <= EXACT_PAIRS.get(device.type, EXACT_PAIRS["cpu"])
 
 
 def search(
-    left: Tensor,
-    right: Tensor,
-    count: int,
-    guide: int | None = None,
-    signatures: tuple[Signatures, Signatures] | None = None,
+    left: Comparable, right: Comparable, count: int, signatures: tuple[Signatures, Signatures] | None = None
 ) -> SparseScores:
-    """Cosines of each row's and each column's best candidates; only those above zero are kept.
-
-    left, right: embeddings of unit length, (n, d) and (m, d). guide: how many of the first numbers find candidates well
-    enough; their cosines are then those of whole embeddings.
-    """
-    if signatures is not None and not is_exact(left, right):
-        return _scored(left, right, _that_share_labels(signatures, count))
-    few = len(left) * len(right) <= FEW_PAIRS
-    if guide is None or few or GUIDE_PAYS * guide > left.shape[1]:
-        return _among_all(left, right, count)
-    found = _among_all(normalize(left[:, :guide]), normalize(right[:, :guide]), count)
-    return _scored(left, right, found.keys)
+    """Cosines of each row's best candidates and of each column's, about so many; only those above zero are kept."""
+    if signatures is not None and not is_exact((len(left), len(right)), left.device):
+        return _best(_scored(left, right, _that_share_labels(signatures, SHARED * count)), count)
+    return _among_all(left, right, count)
 
 
-def _among_all(left: Tensor, right: Tensor, count: int) -> SparseScores:
+def _among_all(left: Comparable, right: Comparable, count: int) -> SparseScores:
     shape = (len(left), len(right))
+    least = _reached_by(left, right, count)
     keys, values = [], []
-    best_values, best_rows = left.new_empty(shape[1], 0), torch.empty(shape[1], 0, dtype=torch.int64).to(left.device)
     size = max(1, BLOCK_NUMBERS // max(1, shape[1]))
     for start in range(0, shape[0], size):
-        block = left[start : start + size] @ right.t()
+        block = left[start : start + size].cosines(right)
         top = block.topk(min(count, shape[1]), dim=1)
         row = torch.arange(start, start + len(block), device=left.device)[:, None]
         keys.append((row * shape[1] + top.indices).flatten())
         values.append(top.values.flatten())
-        top = block.t().contiguous().topk(min(count, len(block)), dim=1)
-        best_values = torch.cat([best_values, top.values], 1)
-        best_rows = torch.cat([best_rows, top.indices + start], 1)
-        best_values, order = best_values.topk(min(count, best_values.shape[1]), dim=1)
-        best_rows = best_rows.gather(1, order)
-    keys.append((best_rows * shape[1] + torch.arange(shape[1], device=left.device)[:, None]).flatten())
-    values.append(best_values.flatten())
+        of_columns = (block > least).flatten().nonzero()[:, 0]
+        keys.append(of_columns + start * shape[1])
+        values.append(block.flatten().index_select(0, of_columns))
+    if not keys:
+        return SparseScores.summed(torch.empty(0, dtype=torch.int64), torch.empty(0), shape)
     return _each_once(torch.cat(keys), torch.cat(values), shape)
+
+
+def _reached_by(left: Comparable, right: Comparable, count: int) -> Tensor:
+    """For each column the cosine that about so many rows reach, told by a sample of them; at least zero."""
+    some = left[:: max(1, min(len(left) // FEW_ROWS, ONE_OF), len(left) // MANY_ROWS)]
+    rank = count * len(some) // max(1, len(left)) + 1
+    parts = []
+    size = max(1, BLOCK_NUMBERS // max(1, len(some)))
+    for start in range(0, len(right), size):
+        block = right[start : start + size].cosines(some)
+        parts.append(block.topk(min(rank, len(some)), dim=1).values[:, -1].clamp(min=0))
+    return torch.cat(parts) if parts else torch.empty(0, device=right.device)
 
 
 def _each_once(keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseScores:
@@ -82,18 +86,31 @@ def _each_once(keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseSc
     new = torch.ones_like(keys, dtype=torch.bool)
     new[1:] = keys[1:] != keys[:-1]
     keys = keys[new]
-    return SparseScores(keys // shape[1], keys % shape[1], values[some][order][new], shape)
+    return SparseScores(keys // shape[1], keys % shape[1], values[some].index_select(0, order)[new], shape)
 
 
-def _scored(left: Tensor, right: Tensor, keys: Tensor) -> SparseScores:
+def _scored(left: Comparable, right: Comparable, keys: Tensor) -> SparseScores:
     """Cosines of some pairs, each of them given once or twice."""
     shape = (len(left), len(right))
     wanted = keys.to(left.device)
     pattern = Pattern(wanted // shape[1], wanted % shape[1], shape)
     row, column = pattern.coordinates()
-    values = dot_products(pattern, left, right)
+    values = dot_products(pattern, left.embeddings, right.embeddings)
     some = values > 0
     return SparseScores(row[some], column[some], values[some], shape)
+
+
+def _best(scores: SparseScores, count: int) -> SparseScores:
+    """The best candidates of each row and of each column."""
+    kept = torch.zeros(len(scores.values), dtype=torch.bool, device=scores.row.device)
+    by_value = torch.argsort(scores.values, descending=True, stable=True)
+    for ends, size in ((scores.row, scores.shape[0]), (scores.column, scores.shape[1])):
+        order = by_value.index_select(0, torch.argsort(ends.index_select(0, by_value).int(), stable=True))
+        end = ends.index_select(0, order)
+        counts = torch.bincount(end, minlength=size)
+        place = torch.arange(len(order), device=order.device) - (counts.cumsum(0) - counts).index_select(0, end)
+        kept[order[place < count]] = True
+    return SparseScores(scores.row[kept], scores.column[kept], scores.values[kept], scores.shape)
 
 
 def _that_share_labels(signatures: tuple[Signatures, Signatures], count: int) -> Tensor:

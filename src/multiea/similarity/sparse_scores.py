@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
+from multiea.similarity.comparing import Comparable
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.sparse import csr
 
@@ -23,6 +26,7 @@ class SparseScores:
         self.row, self.column, self.values, self.shape = row, column, values, shape
         counts = torch.bincount(row, minlength=shape[0])
         self.starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        self._turned: tuple[Tensor, SparseScores] | None = None
 
     @classmethod
     def summed(cls, keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseScores:
@@ -31,7 +35,7 @@ class SparseScores:
         new = torch.ones_like(keys, dtype=torch.bool)
         new[1:] = keys[1:] != keys[:-1]
         place = new.cumsum(0) - 1
-        total = values.new_zeros(int(new.sum())).index_add_(0, place, values[order])
+        total = values.new_zeros(int(new.sum())).index_add_(0, place, values.index_select(0, order))
         keys = keys[new]
         return cls(keys // shape[1], keys % shape[1], total, shape)
 
@@ -42,13 +46,18 @@ class SparseScores:
 
     def with_values(self, values: Tensor) -> SparseScores:
         """Other values for the same pairs."""
-        return SparseScores(self.row, self.column, values, self.shape)
+        other = copy(self)
+        other.values = values
+        return other
 
     def transposed(self) -> SparseScores:
-        """The same seen from the other KG."""
-        order = torch.argsort(self.column, stable=True)
-        shape = (self.shape[1], self.shape[0])
-        return SparseScores(self.column[order], self.row[order], self.values[order], shape)
+        """The same seen from the other KG. The order of entries there is found once for all values."""
+        if self._turned is None:
+            order = torch.argsort(self.column.int(), stable=True)
+            ends = self.column.index_select(0, order), self.row.index_select(0, order)
+            self._turned = order, SparseScores(*ends, self.values, (self.shape[1], self.shape[0]))
+        order, turned = self._turned
+        return turned.with_values(self.values.index_select(0, order))
 
     def rows(self, which: slice | Tensor) -> Tensor:
         """Some rows, whole."""
@@ -69,24 +78,29 @@ class SparseScores:
         place = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
         return torch.where(keys[place] == wanted, self.values[place], 0)
 
-    def best(self, count: int) -> tuple[Tensor, Tensor]:
+    def best(self, count: int, above: float = 0.0) -> tuple[Tensor, Tensor]:
         """For each row its best columns and their scores, (rows, count), the best first; -1 and 0 where there are none.
 
-        Of equal scores the first column stands first.
+        above: what a score must exceed to count. Of equal scores the first column stands first.
         """
-        bits = self.values.float().view(torch.int32).long()  # of numbers from zero, in their order
-        order = torch.argsort((self.row << 32) | (0x7FFFFFFF - bits), stable=True)
-        row = self.row[order]
-        place = torch.arange(len(row), device=row.device) - self.starts[row]
+        high = torch.nonzero(self.values > above)[:, 0]
+        bits = self.values.index_select(0, high).float().view(torch.int32).long()  # from zero on, in their order
+        ranked = torch.argsort((self.row.index_select(0, high) << 32) | (0x7FFFFFFF - bits), stable=True)
+        order = high.index_select(0, ranked)
+        row = self.row.index_select(0, order)
+        counts = torch.bincount(row, minlength=self.shape[0])
+        place = torch.arange(len(row), device=row.device) - (counts.cumsum(0) - counts).index_select(0, row)
         kept = place < count
         columns = torch.full((self.shape[0], count), ABSENT, device=row.device)
         scores = self.values.new_zeros(self.shape[0], count)
-        columns[row[kept], place[kept]] = self.column[order][kept]
-        scores[row[kept], place[kept]] = self.values[order][kept]
+        columns[row[kept], place[kept]] = self.column[order[kept]]
+        scores[row[kept], place[kept]] = self.values[order[kept]]
         return columns, scores
 
 
-def sharpen_sparse(scores: SparseScores, left: Tensor, right: Tensor, temperature: float, sweeps: int) -> SparseScores:
+def sharpen_sparse(
+    scores: SparseScores, left: Comparable, right: Comparable, temperature: float, sweeps: int
+) -> SparseScores:
     """Sinkhorn on the entries there are: exp(score / temperature), rows and columns scaled towards a sum of one.
 
     left, right: the embeddings. What all other candidates would take is estimated from a sample of them and goes to
@@ -99,7 +113,7 @@ def sharpen_sparse(scores: SparseScores, left: Tensor, right: Tensor, temperatur
     return balance(sharp, sweeps, (of_rows, of_columns))
 
 
-def _rest(scores: SparseScores, left: Tensor, right: Tensor, highest: float, temperature: float) -> Tensor:
+def _rest(scores: SparseScores, left: Comparable, right: Comparable, highest: float, temperature: float) -> Tensor:
     """For each row what the columns that are no candidates of it would add up to, (rows,)."""
     sample = right[:: max(1, len(right) // SAMPLE)]
     counts = scores.starts[1:] - scores.starts[:-1]
@@ -108,7 +122,7 @@ def _rest(scores: SparseScores, left: Tensor, right: Tensor, highest: float, tem
     size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
     for start in range(0, len(left), size):
         some = slice(start, start + size)
-        cosines = torch.minimum(left[some] @ sample.t(), lowest[some, None])
+        cosines = torch.minimum(left[some].cosines(sample), lowest[some, None])
         parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
     return torch.cat(parts).double() * (scores.shape[1] - counts)
 
@@ -129,7 +143,9 @@ def balance(scores: SparseScores, sweeps: int, rest: tuple[Tensor, Tensor] | Non
         column_sums = back @ of_rows + rest_of_columns * _middle(of_rows, scores)
         of_rows = (of_rows / row_sums.clamp(min=1e-200)).sqrt()
         of_columns = (of_columns / column_sums.clamp(min=1e-200)).sqrt()
-    return scores.with_values((values * of_rows[scores.row] * of_columns[scores.column]).float())
+    return scores.with_values(
+        (values * of_rows.index_select(0, scores.row) * of_columns.index_select(0, scores.column)).float()
+    )
 
 
 def _middle(factors: Tensor, scores: SparseScores) -> Tensor:
