@@ -48,3 +48,41 @@ def test_similarities_are_the_same_on_both_devices(mode: str) -> None:
         torch.testing.assert_close(
             on_cuda[pair].rows(slice(None)).cpu(), matrix.rows(slice(None)), atol=1e-4, rtol=1e-3
         )
+
+
+@needs_cuda
+def test_sparse_similarities_are_nearly_the_same_on_both_devices() -> None:
+    """Where the CPU compares by whole numbers, by what these lose."""
+    from multiea.pipeline import default_enhancement
+    from multiea.similarity.enhancement import similarities
+
+    generator = torch.Generator().manual_seed(0)
+    shared = torch.randn(80, 512, generator=generator)
+    parts = [torch.nn.functional.normalize(shared + torch.randn(80, 512, generator=generator)) for _ in range(3)]
+    settings = default_enhancement("propagation")
+    on_cpu, on_cuda = similarities(parts, settings), similarities([part.cuda() for part in parts], settings)
+    for pair, matrix in on_cpu.items():
+        torch.testing.assert_close(
+            on_cuda[pair].rows(slice(None)).cpu(), matrix.rows(slice(None)), atol=0.05, rtol=0.05
+        )
+
+
+@needs_cuda
+def test_propagation_embeds_alike_on_both_devices() -> None:
+    from multiea.engines.propagation import Propagation, Wiring, embed
+
+    task = multiea.load("world")
+    on_cpu, on_cuda = (
+        embed([Wiring(kg, device) for kg in task.kgs], task.seeds, Propagation(), 0).cpu() for device in ("cpu", "cuda")
+    )
+    assert torch.equal(on_cpu.any(1), on_cuda.any(1))
+    assert ((on_cpu * on_cuda).sum(1) - on_cpu.norm(dim=1)).abs().max() < 0.02
+
+
+@needs_cuda
+@pytest.mark.parametrize("bootstrap", ["all", "none"])
+def test_propagation_on_a_gpu_finds_what_it_finds_on_a_cpu(bootstrap: str) -> None:
+    task = multiea.load("world")
+    on_cpu, on_cuda = (multiea.align(task, bootstrap=bootstrap, device=device).evaluate() for device in ("cpu", "cuda"))
+    assert on_cuda["pairs"]["f1"] == pytest.approx(on_cpu["pairs"]["f1"], abs=0.06)
+    assert on_cuda["m_hits"]["all"]["10"] == pytest.approx(on_cpu["m_hits"]["all"]["10"], abs=0.08)

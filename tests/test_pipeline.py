@@ -148,7 +148,7 @@ def test_without_held_out_groups_it_predicts_and_says_that_nothing_could_be_scor
     data.mkdir()
     write_kgs(small.kgs, data)
     write_groups(small.seeds, small.kgs, data / "seeds.tsv")
-    arguments = ["align", str(data), "--out", str(tmp_path / "run"), "--epochs", "3"]
+    arguments = ["align", str(data), "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "nothing could be scored" in result.output
@@ -161,7 +161,7 @@ def test_the_command_writes_a_run_and_evaluate_scores_it_the_same(tmp_path: Path
     (tmp_path / "data").mkdir()
     write_synthetic(Synthesis(kgs=2, entities=300, relations=20), tmp_path / "data")
     out = tmp_path / "run"
-    arguments = ["align", str(tmp_path / "data"), "--out", str(out), "--epochs", "4", "--json", "--train-ratio", "0.5"]
+    arguments = ["align", str(tmp_path / "data"), "--out", str(out), "--json", "--train-ratio", "0.5"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     metrics = json.loads(result.stdout)
@@ -305,16 +305,38 @@ def test_too_little_memory_says_which_setting_to_lower(
 def test_a_failed_run_leaves_no_folder(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     write_synthetic(Synthesis(kgs=2, entities=100), tmp_path / "data")
-    arguments = ["align", str(tmp_path / "data"), "--out", str(tmp_path / "run"), "--strategy", "meen"]
-    result = CliRunner().invoke(app, arguments)
+    arguments = ["align", str(tmp_path / "data"), "--out", str(tmp_path / "run"), "--engine", "multiea"]
+    result = CliRunner().invoke(app, [*arguments, "--strategy", "meen"])
     assert result.exit_code == 2
     assert "choose one of: each, anchor, mean" in result.output
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
 
 
-@pytest.mark.parametrize("mode", ["none", "product", "profile", "sharpened"])
+@pytest.mark.parametrize(
+    ("engine", "option", "value"),
+    [
+        ("propagation", "--epochs", "3"),
+        ("propagation", "--strategy", "mean"),
+        ("propagation", "--fusion-weight", "0.5"),
+        ("multiea", "--bootstrap", "none"),
+        ("multiea", "--fusion-weight", "0.5"),
+    ],
+)
+def test_an_option_the_engine_does_not_use_is_refused(engine: str, option: str, value: str, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    result = CliRunner().invoke(app, ["align", "world", "--out", str(out), "--engine", engine, option, value])
+    assert result.exit_code == 2
+    assert f"{option} changes nothing with --engine {engine}" in result.output
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("engine", "mode"),
+    [("multiea", mode) for mode in ("none", "product", "profile", "sharpened")]
+    + [("propagation", mode) for mode in ("none", "profile", "sharpened")],
+)
 @pytest.mark.filterwarnings("error")
-def test_a_kg_all_of_whose_entities_are_seeds_is_fine(mode: str) -> None:
+def test_a_kg_all_of_whose_entities_are_seeds_is_fine(engine: str, mode: str) -> None:
     sizes = {"kg0": 30, "kg1": 30, "kg2": 12}
     kgs = [
         KnowledgeGraph.from_triples(name, [(f"{i}", "r", f"{(i * 7 + 1) % size}") for i in range(size)])
@@ -322,7 +344,8 @@ def test_a_kg_all_of_whose_entities_are_seeds_is_fine(mode: str) -> None:
     ]
     seeds = Groups.from_names(kgs, [dict.fromkeys(sizes, f"{i}") for i in range(12)])
     held_out = Groups.from_names(kgs, [{"kg0": f"{i}", "kg1": f"{i}"} for i in range(12, 30)])
-    scores = multiea.align(Task(kgs, seeds, held_out), engine="multiea", training=QUICK, enhancement=mode).evaluate()
+    settings = {"engine": engine, "training": QUICK, "enhancement": mode, "random_state": 2**63 - 1}
+    scores = multiea.align(Task(kgs, seeds, held_out), duplicates=["kg0", "kg2"], **settings).evaluate()
     assert scores["m_hits"]["all"]["1"] is None  # no complete group is held out
     assert scores["hits"]["all"]["kg0-kg2"]["1"] is None
     assert 0 <= scores["hits"]["all"]["kg0-kg1"]["10"] <= 1

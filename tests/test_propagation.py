@@ -15,7 +15,7 @@ import multiea.similarity.search as search_module
 from multiea import Enhancement, Groups, InputError, KnowledgeGraph, SettingError, Task
 from multiea.bootstrapping import Bootstrapping, _falling, _that_lack_nothing, _trusted, fused
 from multiea.data.synth import Synthesis, write_synthetic
-from multiea.engines.propagation import Propagation, Wiring, embed
+from multiea.engines.propagation import MOST_NUMBERS, Propagation, Wiring, embed
 from multiea.engines.signatures import signatures
 from multiea.evaluation.found import judged_groups, judged_pairs
 from multiea.pipeline import default_enhancement
@@ -164,10 +164,10 @@ def test_a_kg_without_seeds_is_named_and_left_alone(caplog: pytest.LogCaptureFix
     ("wrong", "message"),
     [
         (lambda: Propagation(dimensions=0), "propagation.dimensions must be a whole number from 1, got 0"),
-        (lambda: Propagation(dimensions=100), "must be a multiple of columns"),
+        (lambda: Propagation(dimensions=100), "must be a multiple of 4 x columns"),
         (lambda: Propagation(own_weight=-1), "own_weight must be at least 0"),
         (lambda: Propagation(view_weights=(0, 0, 0, 0)), "view_weights must be four numbers from 0"),
-        (lambda: Propagation(entity_discount=1.5), "entity_discount must be between 0 and 1"),
+        (lambda: Propagation(relation_discount=1.5), "relation_discount must be between 0 and 1"),
         (lambda: Bootstrapping(pool="some"), "unknown bootstrap 'some'; choose one of: all, test, none"),
         (lambda: Bootstrapping(rounds=0), "rounds must be at least 1"),
         (lambda: Bootstrapping(trust_in_kinds=2), "trust_in_kinds must be between 0 and 1"),
@@ -198,7 +198,7 @@ def test_an_entitys_own_label_is_no_part_of_its_embedding() -> None:
     groups = Groups.from_names(kgs, [{"a": "1", "b": "1"}, {"a": "0", "b": "0"}])
     first = int(kgs[0].positions(kgs[0].entities.filter(kgs[0].entities == "0"))[0])
     wirings = [Wiring(kg) for kg in kgs]
-    settings = Propagation(dimensions=64, relation_numbers=8, hops=1, view_weights=(0, 0, 1, 0))
+    settings = Propagation(dimensions=128, relation_numbers=8, hops=1, view_weights=(0, 0, 1, 0))
     both, one = (embed(wirings, some, settings, 0) for some in (groups, groups.take(np.array([0]))))
     torch.testing.assert_close(both[first], one[first])
 
@@ -340,3 +340,11 @@ def test_judging_counts_by_known_ends_so_that_few_known_groups_tell_the_same_sha
         judged, right = judge(found, few)
         assert (judged * right).sum() / judged.sum() == pytest.approx(0.8, abs=0.03)
         assert right.sum() / (judged > 0).sum() < 0.72  # by pairs the wrong ones would count nearly twice
+
+
+def test_embeddings_are_shorter_the_more_entities_there_are() -> None:
+    settings = Propagation()
+    lengths = [settings.width(*settings.sizes(entities)) for entities in (1_000, 100_000, 1_000_000, 100_000_000)]
+    assert lengths[0] > lengths[1] > lengths[2] > lengths[3] > 0
+    assert 1_000_000 * settings.width(*settings.sizes(1_000_000)) <= MOST_NUMBERS
+    assert Propagation(dimensions=256, relation_numbers=7).sizes(1_000) == (256, 7)

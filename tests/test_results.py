@@ -3,18 +3,57 @@
 import importlib.util
 import json
 from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from multiea import Task
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_the_page_of_strategies_and_modes_is_what_the_stored_results_give() -> None:
-    spec = importlib.util.spec_from_file_location("strategies", ROOT / "experiments" / "strategies_and_modes.py")
+def experiment(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "experiments" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", ["strategies_and_modes", "default_engine"])
+def test_a_page_of_results_is_what_the_stored_results_give(name: str) -> None:
+    module = experiment(name)
     rows = json.loads(module.RESULTS.read_text(encoding="utf-8"))
     assert module.PAGE.read_text(encoding="utf-8") == module.page(rows)
+
+
+def test_every_strategy_and_mode_is_stored_for_three_random_states() -> None:
+    module = experiment("strategies_and_modes")
+    rows = json.loads(module.RESULTS.read_text(encoding="utf-8"))
     assert {(row["strategy"], row["mode"], row["random_state"]) for row in rows} == {
         (strategy, mode, state) for strategy in module.STRATEGIES for mode in module.MODES for state in (0, 1, 2)
     }
+
+
+def test_every_case_and_part_of_the_default_engine_is_stored_once_for_each_random_state() -> None:
+    module = experiment("default_engine")
+    rows = json.loads(module.RESULTS.read_text(encoding="utf-8"))
+    cells = [(row["what"], row["case"], row["random_state"]) for row in rows]
+    assert len(cells) == len(set(cells))
+    wanted = {("command", case, 0) for case in module.CASES}
+    wanted |= {(part, case, state) for part in module.PARTS for case in module.ABLATED for state in module.STATES}
+    wanted |= {("alone", case, state) for case in module.ALONE for state in module.STATES}
+    assert wanted <= set(cells)
+
+
+def test_counterparts_taken_away_are_gone_and_only_theirs(small: Task) -> None:
+    task, lonely = experiment("default_engine").without_counterparts(small, 0)
+    taken = len(small.held_out) - len(task.held_out)
+    assert taken >= sum(map(len, lonely)) > 0.1 * len(small.held_out)
+    for before, kg, alone, of_seeds in zip(small.kgs, task.kgs, lonely, small.seeds.members.T, strict=True):
+        isolated = np.setdiff1d(before.triples[:, [0, 2]], kg.triples[:, [0, 2]])
+        assert len(isolated) > 0.05 * taken
+        assert len(np.intersect1d(isolated, of_seeds)) < len(isolated) / 2  # only where all their triples led there
+        assert not len(np.setdiff1d(alone, kg.triples[:, [0, 2]]))

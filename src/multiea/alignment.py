@@ -21,6 +21,7 @@ from multiea.evaluation.found import scores_of_groups, scores_of_pairs
 from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups, scores_by_rank
 from multiea.graph import places_by_name
 from multiea.grouping.confidence import Calibration
+from multiea.grouping.duplicates import Duplicates, find_duplicates
 from multiea.grouping.mutual import FoundGroups, Matches, joined, mutual_matches, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 
@@ -31,7 +32,8 @@ class Alignment:
 
     task: the KGs, seeds and held-out groups it was made from. found: the groups found among what is not seeds.
     embeddings: (N, d) of all entities, KG after KG. settings: everything needed to make it again. calibration: how
-    scores became confidences. signatures: of all entities, where large KGs are searched by them.
+    scores became confidences. signatures: of all entities, where large KGs are searched by them. duplicates: further
+    members of found groups, of KGs that repeat things.
     """
 
     task: Task
@@ -43,14 +45,19 @@ class Alignment:
     settings: Mapping[str, Any] = field(default_factory=dict)
     history: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    duplicates: Duplicates = field(default_factory=Duplicates)
     _among_all: tuple[Pairs, list[np.ndarray]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def groups(self) -> pl.DataFrame:
-        """All groups, seeds first, a row a member: group_id, kg, entity, confidence, status (seed or found)."""
+        """All groups, seeds first, a row a member: group_id, kg, entity, confidence, status.
+
+        status: seed, found, or duplicate, of a KG that repeats things and has a member in the group already.
+        """
         parts = [(self.task.seeds, np.ones(self.task.seeds.members.shape), "seed")]
         parts.append((self.found.groups, self.found.confidence, "found"))
-        return pl.concat([self._long_table(groups, confidence, status) for groups, confidence, status in parts])
+        tables = [self._long_table(groups, confidence, status) for groups, confidence, status in parts]
+        return pl.concat([*tables, self._table_of_duplicates()])
 
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
         """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""
@@ -81,7 +88,9 @@ class Alignment:
         settings = {**self.settings, "enhancement": asdict(enhancement)}
         other = replace(self, enhancement=enhancement, settings=settings, calibration=Calibration(), _among_all=None)
         scores, pools = other.similarities("all")
-        return replace(other, found=grouped(self.task, self.embeddings, scores, pools, other.calibration))
+        repeating = self.settings.get("duplicates", ())
+        found, duplicates = grouped(self.task, self.embeddings, scores, pools, other.calibration, repeating)
+        return replace(other, found=found, duplicates=duplicates)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes a run folder; multiea.open brings it back."""
@@ -100,6 +109,17 @@ class Alignment:
             rows.append(of_kg.filter(pl.col("entity").is_not_null()))
         table = pl.concat(rows).sort("order", "kg").drop("order")
         return table.with_columns(status=pl.lit(status))
+
+    def _table_of_duplicates(self) -> pl.DataFrame:
+        more, kgs = self.duplicates, self.task.kgs
+        of_groups = group_ids(self.found.groups.names(kgs)) if len(more) else []
+        ids = [of_groups[group] for group in more.group]
+        entities = [kgs[kg].entities[int(entity)] for kg, entity in zip(more.kg, more.entity, strict=True)]
+        columns = {"group_id": ids, "kg": [kgs[kg].name for kg in more.kg], "entity": entities}
+        schema = {"group_id": pl.String, "kg": pl.String, "entity": pl.String}
+        table = pl.DataFrame(columns, schema=schema)
+        table = table.with_columns(confidence=pl.Series(more.confidence, dtype=pl.Float64), status=pl.lit("duplicate"))
+        return table.sort("group_id", "kg", "entity")
 
     def __repr__(self) -> str:
         return f"Alignment('{self.task.name}': {len(self.task.seeds):,} seeds, {len(self.found.groups):,} groups found)"
@@ -131,22 +151,33 @@ def pool_similarities(
 
 
 def grouped(
-    task: Task, embeddings: Tensor, scores: Pairs, pools: Sequence[np.ndarray], calibration: Calibration
-) -> FoundGroups:
-    """The groups among candidates. What has no embedding (all zero) is left alone."""
-    groups = joined(found_among(scores, pools, task), task.kg_names)
-    reached = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum([len(kg.entities) for kg in task.kgs])[:-1])
+    task: Task,
+    embeddings: Tensor,
+    scores: Pairs,
+    pools: Sequence[np.ndarray],
+    calibration: Calibration,
+    repeating: Sequence[str] = (),
+) -> tuple[FoundGroups, Duplicates]:
+    """The groups among candidates, and further members of KGs that repeat things.
+
+    What has no embedding (all zero) is left alone.
+    """
+    numbers = sorted({task.kg_names.index(name) for name in repeating})
+    groups = joined(found_among(scores, pools, task, numbers), task.kg_names)
+    sizes = [len(kg.entities) for kg in task.kgs]
+    reached = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum(sizes)[:-1])
     inside = scores_inside(groups, scores, pools)
     for column, of_kg in enumerate(reached):
         alone = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[alone, column] = inside[alone, :, column] = np.nan
         groups.members[alone, column] = ABSENT
-    return calibration.found(groups, inside)
+    found = calibration.found(groups, inside)
+    return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), numbers)
 
 
-def found_among(scores: Pairs, pools: Sequence[np.ndarray], task: Task) -> Matches:
+def found_among(scores: Pairs, pools: Sequence[np.ndarray], task: Task, repeating: Sequence[int] = ()) -> Matches:
     """Mutual best matches of a task's candidates."""
-    return mutual_matches(scores, pools, places_by_name(task))
+    return mutual_matches(scores, pools, places_by_name(task), repeating)
 
 
 def group_ids(names: pl.DataFrame) -> list[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,8 +23,6 @@ from multiea.grouping.mutual import closed, joined, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs
 from multiea.similarity.search import is_exact
 
-log = logging.getLogger("multiea")
-
 POOLS = {
     "all": "from all entities that are no seeds",
     "test": "within the held-out entities",
@@ -33,7 +30,7 @@ POOLS = {
 }
 HELD_BACK = 0.1
 WORSE_ROUNDS = 2  # so many rounds in a row that are clearly worse than the best end it
-LITTLE = 0.1  # a round that adds a smaller share of labels than this is the last
+LITTLE = 0.08  # a round that adds a smaller share of labels than this is the last
 FEWEST_JUDGED = 5
 ENOUGH_UNJUDGED = 0.15  # the weakest score that makes a complete group a label where too few can be judged
 
@@ -49,9 +46,9 @@ class Bootstrapping:
 
     pool: str = "all"
     rounds: int = 6
-    trust_in_complete: float = 0.5
-    trust_in_members: float = 0.4
-    trust_in_kinds: float = 0.6
+    trust_in_complete: float = 0.4
+    trust_in_members: float = 0.3
+    trust_in_kinds: float = 0.5
     partial_weight: float = 0.5
 
     def __post_init__(self) -> None:
@@ -101,7 +98,11 @@ def propagate(
     def embedded(labels: Groups, number: int, *, last: bool = False) -> Tensor:
         known = len(task.seeds if last else seeds)
         own = embed(
-            wirings, labels, settings, random_state * 1_000_003 + number, _weights(labels, known, bootstrapping)
+            wirings,
+            labels,
+            settings,
+            (random_state * 1_000_003 + number) % 2**63,
+            _weights(labels, known, bootstrapping),
         )
         return own if beside is None else fused(own, beside.final if last else beside.rehearsed, beside.weight)
 

@@ -109,10 +109,13 @@ def demo(
     show_how(alignment)
     out.print(f"{metrics['seconds']['total']:.1f} s in all")
     show_metrics(metrics)
-    surest = alignment.found.groups.complete.members[:10]
-    labels = [kg.display(members) for kg, members in zip(task.kgs, surest.T, strict=True)]
+    found = alignment.found
+    surest = (found.groups.sizes == len(task.kgs)).nonzero()[0][:10]
+    labels = [kg.display(members) for kg, members in zip(task.kgs, found.groups.members[surest].T, strict=True)]
+    confidences = [f"{value:.2f}" for value in found.confidence[surest].mean(axis=1)]
     out.print()
-    print_table("The ten surest groups found", task.kg_names, list(zip(*labels, strict=True)), words=len(labels))
+    rows = list(zip(*labels, confidences, strict=True))
+    print_table("The ten surest groups found", [*task.kg_names, "confidence"], rows, words=len(labels))
     folder = shlex.quote(str(out_folder))
     out.print(f"\nThe run is in {folder}: groups.tsv, groups.parquet, metrics.json and what made them. Next:")
     out.print(f"  multiea evaluate {folder}      its scores again")
@@ -236,6 +239,7 @@ def synth(
 @app.command()
 @command
 def align(
+    context: typer.Context,
     dataset: Dataset,
     out_folder: Out,
     engine: Annotated[
@@ -254,6 +258,10 @@ def align(
         str, typer.Option(help="What third KGs add: none, product, profile, sharpened.")
     ] = "sharpened",
     epochs: Annotated[int, typer.Option(help="The most epochs to train.")] = 100,
+    duplicates: Annotated[
+        list[str] | None,
+        typer.Option(help="A KG that holds some things more than once; may be given several times.", metavar="<KG>"),
+    ] = None,
     seeds: Seeds = None,
     train_ratio: Annotated[
         float | None, typer.Option(help="Share of known groups to learn from; 0.3 where the data set does not say.")
@@ -270,6 +278,7 @@ def align(
     from multiea.engines.training import Training
 
     refuse_existing(out_folder, "run", force=force)
+    _refuse_unused(context, engine)
     training = Training(strategy=strategy, anchor=anchor, epochs=epochs)
     start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
@@ -285,18 +294,37 @@ def align(
         fusion_weight=fusion_weight,
         enhancement=enhancement,
         training=training,
+        duplicates=duplicates or (),
         random_state=random_state,
         device=device,
     )
     found = len(alignment.found.groups)
     if as_json:
-        print_json(metrics | {"out": str(out_folder), "found": found})
+        print_json(metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)})
         return
     out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
+    if duplicates:
+        out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {', '.join(duplicates)} in these groups")
     show_how(alignment)
     show_metrics(metrics)
     out.print(f"\nwritten to {out_folder}: groups.tsv has the groups, groups.parquet each member with its confidence")
+
+
+def _refuse_unused(context: typer.Context, engine: str) -> None:
+    """Options given for an engine that was not chosen would change nothing: said instead of ignored."""
+    from multiea.pipeline import check_engine
+
+    parts = check_engine(engine)
+    of_training = {"strategy": "--strategy", "anchor": "--anchor", "epochs": "--epochs"}
+    unused = {} if len(parts) > 1 else {"fusion_weight": "--fusion-weight"}
+    unused |= of_training if parts == ["propagation"] else {}
+    unused |= {} if "propagation" in parts else {"bootstrap": "--bootstrap"}
+    for name, option in unused.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            fitting = "propagation" if name == "bootstrap" else "propagation+multiea"
+            raise SettingError(f"{option} changes nothing with --engine {engine}; leave it out, or use {fitting}")
 
 
 def _aligned(

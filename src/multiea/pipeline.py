@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from multiea.alignment import Alignment, found_among, grouped, pool_similarities
-from multiea.bootstrapping import Beside, Bootstrapping, propagate
+from multiea.bootstrapping import HELD_BACK, Beside, Bootstrapping, propagate
 from multiea.checks import check_task, warn_of_unreached
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task, check_random_state
@@ -27,6 +27,7 @@ from multiea.evaluation.ranks import mean_reciprocal_rank
 from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
 from multiea.graph import canonical
 from multiea.grouping.confidence import Calibration, calibrate
+from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.mutual import FoundGroups, joined, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs
 
@@ -53,24 +54,30 @@ def align(
     bootstrap: Bootstrapping | str = "all",
     training: Training | None = None,
     fusion_weight: float = 0.2,
+    duplicates: Sequence[str] = (),
     random_state: int = 0,
     device: str = "auto",
 ) -> Alignment:
     """Aligns all KGs of a task at once, learning from its seeds alone.
 
     engine: `propagation`, a trained encoder, or both as `propagation+multiea`; fusion_weight is then what the encoder's
-    similarities count.
+    similarities count. duplicates: names of KGs that hold some things more than once; a group has one member of each
+    KG, and further ones of these KGs, as duplicates.
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
-    names = _engines(engine)
+    names = check_engine(engine)
     if not 0 <= fusion_weight <= 1:
         raise SettingError(f"fusion_weight must be between 0 and 1, got {fusion_weight}")
+    for name in duplicates:
+        resolve(name, dict.fromkeys(task.kg_names), what="KG of duplicates")
     check_random_state(random_state)
     enhancement = default_enhancement(engine, enhancement) if isinstance(enhancement, str) else enhancement
     propagation = Propagation() if propagation is None else propagation
     bootstrap = Bootstrapping(pool=bootstrap) if isinstance(bootstrap, str) else bootstrap
     training = Training() if training is None else training
+    if len(names) > 1:  # what one engine learns from, the other must not be judged by
+        training = replace(training, validation_ratio=max(training.validation_ratio, HELD_BACK))
     chosen = _device(device)
     check_task(task)
     seconds: dict[str, float] = {}
@@ -106,12 +113,13 @@ def align(
             for_learning, learned.embeddings, enhancement, "all", for_learning.held_out, learned.signatures
         )
     with _memory_errors_explained(), _timed(seconds, "grouping"):
-        found = grouped(for_learning, learned.embeddings, scores, pools, calibration)
+        found, further = grouped(for_learning, learned.embeddings, scores, pools, calibration, duplicates)
     settings: dict[str, Any] = {"engine": engine, "random_state": random_state, "device": device}
     settings |= {"enhancement": asdict(enhancement)}
     settings |= {"propagation": asdict(propagation), "bootstrap": asdict(bootstrap)} if PROPAGATION in names else {}
     settings |= {} if trained is None else {"training": asdict(training)}
     settings |= {"fusion_weight": fusion_weight} if len(names) > 1 else {}
+    settings |= {"duplicates": list(duplicates)} if duplicates else {}
     marks = learned.signatures
     among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
     return Alignment(
@@ -124,11 +132,13 @@ def align(
         settings,
         history,
         seconds,
+        _duplicates_restored(further, task, ordered, places.numpy()),
         among_all,
     )
 
 
-def _engines(engine: str) -> list[str]:
+def check_engine(engine: str) -> list[str]:
+    """The engines of which one is made; an error names what is unknown or does not go together."""
     names = engine.split("+")
     for name in names:
         resolve(name, ENGINES, what="engine")
@@ -173,6 +183,15 @@ def _restored(found: FoundGroups, task: Task, ordered: Task, places: np.ndarray)
         members.append(np.where(own == ABSENT, ABSENT, position[own]).astype(np.int32))
         confidence.append(found.confidence[:, there])
     return FoundGroups(Groups(task.kg_names, np.stack(members, axis=1)), np.stack(confidence, axis=1))
+
+
+def _duplicates_restored(found: Duplicates, task: Task, ordered: Task, places: np.ndarray) -> Duplicates:
+    """Duplicates of the canonical order, by the task's own numbers of KGs and positions."""
+    kg, entity = found.kg.copy(), found.entity.copy()
+    for here, (there, position) in enumerate(_positions(task, ordered, places)):
+        own = found.kg == there
+        kg[own], entity[own] = here, position[found.entity[own]]
+    return Duplicates(found.group, kg, entity, found.confidence)
 
 
 def _scores_restored(

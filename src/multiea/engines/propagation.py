@@ -23,35 +23,38 @@ from multiea.sparse import Pattern
 
 LEAST_LENGTH = 0.01  # of a direction, against the mean: shorter ones are mostly noise
 ROWS_THAT_TELL_DIRECTIONS = 1 << 13
-MOST_NUMBERS = 1 << 29  # of all embeddings together, 2 GiB: many entities get shorter ones
+FEW_ENTITIES = 30_000  # for so many, longer labels take little time
+MANY, USUAL = 768, 512  # dimensions for few entities and for more
+MOST_NUMBERS = 1 << 29  # of all embeddings together, 2 GiB: very many entities get shorter ones
 
 
 @dataclass(frozen=True)
 class Propagation:
-    """dimensions: of a label. relation_numbers, columns: the view by relations has their product of numbers an entity.
+    """dimensions: of a label; without it the more, the fewer entities there are. relation_numbers: how many numbers
+    tell a relation, a quarter of the dimensions unless given; each is seen with so many columns of the neighbours.
 
     hops: how far labels flow. own_weight: what an entity keeps of its own vector in a hop, a multiple of its degree.
     view_weights: of what neighbours hold, seen by relations; of labels at hops + 1; of nearer ones; of relations alone.
-    relation_discount, entity_discount: how much directions that dominate are damped, from 0 (not) to 1 (all directions
+    relation_discount: how much directions that dominate among relations are damped, from 0 (not) to 1 (all directions
     equal).
     """
 
-    dimensions: int = 512
-    relation_numbers: int = 128
+    dimensions: int | None = None
+    relation_numbers: int | None = None
     columns: int = 16
     hops: int = 2
     own_weight: float = 0.5
     view_weights: tuple[float, float, float, float] = (14.0, 3.0, 1.3, 1.3)
     relation_discount: float = 0.5
-    entity_discount: float = 0.25
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "relation_numbers", "columns", "hops"):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
+            may_lack = value is None and name in ("dimensions", "relation_numbers")
+            if not may_lack and (not isinstance(value, int) or value < 1):
                 raise SettingError(f"propagation.{name} must be a whole number from 1, got {value!r}")
-        if self.dimensions % self.columns:
-            raise SettingError(f"propagation.dimensions must be a multiple of columns ({self.columns})")
+        if self.dimensions is not None and self.dimensions % (4 * self.columns):
+            raise SettingError(f"propagation.dimensions must be a multiple of 4 x columns ({4 * self.columns})")
         if not 0 <= self.own_weight < math.inf:
             raise SettingError(f"propagation.own_weight must be at least 0, got {self.own_weight}")
         weights = self.view_weights
@@ -59,27 +62,21 @@ class Propagation:
             raise SettingError(
                 f"propagation.view_weights must be four numbers from 0, not all of them 0, got {weights}"
             )
-        for name in ("relation_discount", "entity_discount"):
-            value = getattr(self, name)
-            if not 0 <= value <= 1:
-                raise SettingError(f"propagation.{name} must be between 0 and 1, got {value}")
+        if not 0 <= self.relation_discount <= 1:
+            raise SettingError(f"propagation.relation_discount must be between 0 and 1, got {self.relation_discount}")
 
-    def for_entities(self, count: int) -> Propagation:
-        """The same with shorter embeddings where so many entities would otherwise take too much memory."""
-        settings = self
-        while count * settings.width > MOST_NUMBERS and settings.dimensions >= 4 * settings.columns:
-            settings = Propagation(
-                settings.dimensions // 2,
-                max(1, settings.relation_numbers // 2),
-                *(settings.columns, settings.hops, settings.own_weight, settings.view_weights),
-                *(settings.relation_discount, settings.entity_discount),
-            )
-        return settings
+    def sizes(self, entities: int) -> tuple[int, int]:
+        """Dimensions and numbers of a relation for so many entities: not longer than memory bears."""
+        step = 4 * self.columns
+        dimensions = self.dimensions or (MANY if entities <= FEW_ENTITIES else USUAL) // step * step or step
+        numbers = self.relation_numbers or dimensions // 4
+        while entities * self.width(dimensions, numbers) > MOST_NUMBERS and (dimensions > step or numbers > 1):
+            dimensions, numbers = max(step, dimensions // 2 // step * step), max(1, numbers // 2)
+        return dimensions, numbers
 
-    @property
-    def width(self) -> int:
+    def width(self, dimensions: int, numbers: int) -> int:
         """Numbers of one embedding."""
-        return self.relation_numbers * self.columns + self.dimensions + self.dimensions // 2 + self.dimensions // 4
+        return numbers * self.columns + dimensions + dimensions // 2 + dimensions // 4
 
 
 class Wiring:
@@ -120,20 +117,23 @@ def embed(
     """Embeddings of all entities, KG after KG, (N, width), of unit length; zero where no label arrives.
 
     weights_of_groups: how much each group's label counts, (groups,), one without.
-    An entity's own label is no part of its embedding: whether it belongs to a group is told by its neighbours alone.
+    An entity's own label does not enter its embedding directly, it only comes back over neighbours: whether it belongs
+    to a group is told by these.
     """
     device = wirings[0].degrees.device
     generator = torch.Generator().manual_seed(random_state)
-    settings = settings.for_entities(sum(wiring.entities for wiring in wirings))
-    dimensions, hops = settings.dimensions, settings.hops
+    entities, hops = sum(wiring.entities for wiring in wirings), settings.hops
+    dimensions, numbers = settings.sizes(entities)
 
-    def projection(rows: int, columns: int) -> Tensor:
-        return (torch.randn(rows, columns, generator=generator) / math.sqrt(columns)).to(device)
+    def signs(count: int) -> Tensor:
+        return torch.randn(count, dimensions, generator=generator).sign_().to(device)
 
-    to_relation_numbers = projection(hops * dimensions, settings.relation_numbers)
-    to_columns = projection((hops + 1) * dimensions, dimensions)
-    signs = torch.randn(hops, dimensions, generator=generator).sign_().to(device)
-    to_kinds = projection(hops * dimensions, dimensions // 4)
+    def projection(columns: int) -> Tensor:
+        matrix = torch.randn(hops * dimensions, columns, generator=generator) / math.sqrt(columns)
+        return matrix.to(device)
+
+    to_numbers, to_kinds = projection(numbers), projection(dimensions // 4)
+    for_columns, for_near = signs(hops + 1), signs(hops)
     labels = normalize(torch.randn(len(groups), dimensions, generator=generator))
     if weights_of_groups is not None:
         labels *= torch.from_numpy(weights_of_groups).float()[:, None]
@@ -144,24 +144,35 @@ def embed(
         known = members != ABSENT
         start[members[known].to(device)] = labels[known.to(device)]
         flows.append(_flow(wiring, start, settings))
-    columns = _damped([flow.entities for flow in flows], to_columns, settings.entity_discount)
-    numbers = _damped([flow.relations for flow in flows], to_relation_numbers, settings.relation_discount)
+    of_relations = _damped([flow.relations for flow in flows], to_numbers, settings.relation_discount)
     weights = [math.sqrt(weight) for weight in settings.view_weights]
-    result = torch.empty(sum(wiring.entities for wiring in wirings), settings.width, device=device)
+    result = torch.empty(entities, settings.width(dimensions, numbers), device=device)
     stop = 0
-    for wiring, flow, of_entities, of_relations in zip(wirings, flows, columns, numbers, strict=True):
+    for wiring, flow, own_numbers in zip(wirings, flows, of_relations, strict=True):
         start_row, stop = stop, stop + wiring.entities
         rows = result[start_row:stop]
-        seen = _by_relations(wiring, of_entities, of_relations, settings.columns)
-        kinds = wiring.tails @ (torch.cat(flow.relations, 1) @ to_kinds)
-        near = sum(map(torch.mul, flow.arrived[:-1], signs), start=rows.new_zeros(()))  # hops apart by their signs
-        near = near[:, : dimensions // 2] + near[:, dimensions // 2 : 2 * (dimensions // 2)]
+        columns = normalize(_folded(flow.entities, for_columns))
+        near = _folded(flow.arrived[:-1], for_near)
+        views = (
+            _by_relations(wiring, columns, own_numbers, settings.columns),
+            flow.arrived[-1],
+            near[:, : dimensions // 2] + near[:, dimensions // 2 :],
+            wiring.tails @ (torch.cat(flow.relations, 1) @ to_kinds),
+        )
         at = 0
-        for weight, view in zip(weights, (seen, flow.arrived[-1], near, kinds), strict=True):
+        for weight, view in zip(weights, views, strict=True):
             rows[:, at : at + view.shape[1]] = normalize(view).mul_(weight)
             at += view.shape[1]
         rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)
     return result
+
+
+def _folded(states: Sequence[Tensor], signs: Tensor) -> Tensor:
+    """States of several hops in the space of one: random signs tell them apart, as a random projection would."""
+    total = states[0] * signs[0]
+    for state, of_hop in zip(states[1:], signs[1:], strict=True):
+        total.addcmul_(state, of_hop)
+    return total
 
 
 def _flow(wiring: Wiring, state: Tensor, settings: Propagation) -> _Flow:
@@ -216,7 +227,7 @@ def _by_relations(wiring: Wiring, columns: Tensor, numbers: Tensor, width: int) 
 
     For each of a relation's numbers, some of the neighbours' columns flow through edges weighted by it.
     """
-    parts = [part.contiguous() for part in torch.split(columns, width, dim=1)]
+    parts = columns.view(len(columns), -1, width).transpose(0, 1).contiguous()  # (parts, n, width)
     of_entries = (wiring.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
     result = columns.new_empty(wiring.entities, len(of_entries) * width)
     for k, weights in enumerate(of_entries):

@@ -29,8 +29,12 @@ class Calibration:
     examples: int = 0
 
     def probabilities(self, inside: np.ndarray) -> np.ndarray:
-        """Of each pair of members to be right, (groups, M, M), from their scores; not a number where one is absent."""
-        return np.asarray(1 / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
+        """Of each pair of members to be right, (groups, M, M), from their scores; not a number where one is absent.
+
+        Never surer than so many examples allow: had all been right, the next might still be wrong.
+        """
+        most = (self.examples + 1) / (self.examples + 2) if self.examples else 1.0
+        return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
 
     def found(self, groups: Groups, inside: np.ndarray) -> FoundGroups:
         """The groups with each member's confidence: how probably it is the same as another member, on average.

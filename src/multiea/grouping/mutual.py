@@ -48,20 +48,22 @@ class Matches:
         return members
 
 
-def mutual_matches(scores: Scores, pools: Sequence[np.ndarray], places: Sequence[np.ndarray]) -> Matches:
+def mutual_matches(
+    scores: Scores, pools: Sequence[np.ndarray], places: Sequence[np.ndarray], repeating: Sequence[int] = ()
+) -> Matches:
     """All pairs that are each other's single best.
 
     pools: for each KG the positions of its candidates. places: for each KG its entities' places in an order of names,
-    which settles equal scores. A best score shared by two candidates is no match: the order in which entities came
-    never decides.
+    which settles equal scores. A best score shared by two candidates is no match, but for those of repeating KGs, which
+    may be the same: of them the first by name counts. The order in which entities came never decides.
     """
     offsets = np.cumsum([0, *map(len, pools)])
     left, right, score = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.float32)]
     for a, b in combinations(range(len(pools)), 2):
         if not len(pools[a]) or not len(pools[b]):
             continue
-        there, best = _single_best(scores[a, b])
-        back, _ = _single_best(scores[b, a])
+        there, best = single_best(scores[a, b], ties=b in repeating)
+        back, _ = single_best(scores[b, a], ties=a in repeating)
         rows = np.flatnonzero(there != ABSENT)
         rows = rows[back[there[rows]] == rows]
         left.append(rows + offsets[a])
@@ -131,18 +133,21 @@ def _places(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
     return np.asarray(place[members])
 
 
-def _single_best(matrix: Matrix) -> tuple[np.ndarray, np.ndarray]:
-    """For each row the column of its best score and that score; -1 where two columns share it or none is above zero."""
+def single_best(matrix: Matrix, *, ties: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """For each row the column of its best score and that score; -1 where there is none worth speaking of.
+
+    Where two columns share it: -1, or the first if ties are welcome.
+    """
     if isinstance(matrix, SparseScores):
         columns, scores = matrix.best(2, above=NEGLIGIBLE)
-        single = (scores[:, 0] > scores[:, 1]) & (scores[:, 0] > 0)
+        single = (ties | (scores[:, 0] > scores[:, 1])) & (scores[:, 0] > 0)
         return torch.where(single, columns[:, 0], ABSENT).cpu().numpy(), scores[:, 0].float().cpu().numpy()
     of_blocks, best = [], []
     for _, block in blocks(matrix):
         top = block.topk(min(2, block.shape[1]), dim=1)
         is_only = block.shape[1] == 1
-        single = (top.values[:, 0] > top.values[:, -1]) | is_only
-        of_blocks.append(torch.where(single, top.indices[:, 0], ABSENT).cpu())
+        single = (top.values[:, 0] > top.values[:, -1]) | is_only | ties
+        of_blocks.append(torch.where(single, block.argmax(1) if ties else top.indices[:, 0], ABSENT).cpu())
         best.append(top.values[:, 0].float().cpu())
     return _numpy(of_blocks), _numpy(best)
 

@@ -33,6 +33,7 @@ from multiea.data.write import write_groups
 from multiea.engines.signatures import Signatures
 from multiea.errors import InputError, OutputError
 from multiea.grouping.confidence import Calibration
+from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.mutual import FoundGroups
 from multiea.similarity.enhancement import Enhancement
 from multiea.writing import new_folder
@@ -96,7 +97,8 @@ def _opened(folder: Path) -> Alignment:
     enhancement = settings["enhancement"] | {"weights": tuple(settings["enhancement"]["weights"])}
     name = settings.get("data", {}).get("name", folder.resolve().name)
     task = Task(kgs, seeds, held_out, own_validation, name=name)
-    found = _found(pl.read_parquet(folder / "groups.parquet", glob=False), task)
+    table = pl.read_parquet(folder / "groups.parquet", glob=False)
+    found, duplicates = _found(table, task), _duplicates(table, task)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     embeddings = torch.cat([tensors[kg.name] for kg in kgs]).float()
     if len(embeddings) != names.height:
@@ -111,7 +113,8 @@ def _opened(folder: Path) -> Alignment:
         )
         marks = Signatures(labels, weights)
     return Alignment(
-        task, found, embeddings, Enhancement(**enhancement), calibration, marks, settings, manifest["history"]
+        *(task, found, embeddings, Enhancement(**enhancement), calibration, marks, settings, manifest["history"]),
+        duplicates=duplicates,
     )
 
 
@@ -186,6 +189,19 @@ def _found(table: pl.DataFrame, task: Task) -> FoundGroups:
         members[rows, column] = kg.positions(own["entity"])
         confidence[rows, column] = own["confidence"].to_numpy()
     return FoundGroups(Groups(task.kg_names, members), confidence)
+
+
+def _duplicates(table: pl.DataFrame, task: Task) -> Duplicates:
+    """The further members of the long table."""
+    ids = table.filter(pl.col("status") == "found")["group_id"].unique(maintain_order=True)
+    row_of = dict(zip(ids, range(len(ids)), strict=True))
+    parts = [Duplicates()]
+    for number, kg in enumerate(task.kgs):
+        own = table.filter((pl.col("kg") == kg.name) & (pl.col("status") == "duplicate"))
+        group = own["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
+        entity = np.asarray(kg.positions(own["entity"]))
+        parts.append(Duplicates(group, np.full(len(own), number), entity, own["confidence"].to_numpy()))
+    return Duplicates.joined(parts)
 
 
 def _hash(kg: KnowledgeGraph) -> str:

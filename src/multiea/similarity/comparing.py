@@ -9,6 +9,7 @@ from torch import Tensor
 
 LARGEST = 127  # of a whole number of eight bits
 ROWS = 4096  # turned at a time
+FEWEST = 16  # numbers of an embedding for which whole ones are near enough
 
 
 class Comparable:
@@ -22,7 +23,7 @@ class Comparable:
         self.embeddings = embeddings
         self.device = embeddings.device
         self._scale: Tensor | None = None
-        if embeddings.device.type == "cpu" and multiplies_whole_numbers():
+        if embeddings.device.type == "cpu" and embeddings.shape[1] >= FEWEST and multiplies_whole_numbers():
             lowest, highest = torch.aminmax(embeddings, dim=1) if embeddings.numel() else (embeddings.sum(1),) * 2
             self._scale = (torch.maximum(-lowest, highest) / LARGEST).clamp(min=1e-30)
             self._whole = torch.empty(embeddings.shape, dtype=torch.int8)

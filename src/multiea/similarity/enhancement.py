@@ -139,8 +139,11 @@ def _among_few(
     with progress.stage("comparing", len(kgs) * (len(kgs) - 1) // 2) as advance:
         for a, b in combinations(kgs, 2):
             of_pair = None if signatures is None else (signatures[a], signatures[b])
-            scores = search(compared[a], compared[b], count, of_pair)
-            if sharpened:
+            some = len(compared[a]) > 0 < len(compared[b])
+            scores = (
+                search(compared[a], compared[b], count, of_pair) if some else _nothing(candidates[a], candidates[b])
+            )
+            if sharpened and some:
                 scores = sharpen_sparse(scores, compared[a], compared[b], enhancement.temperature, enhancement.sweeps)
             direct[a, b] = scores
             direct[b, a] = direct[a, b].transposed()
@@ -151,7 +154,7 @@ def _among_few(
     direct_weight, weight = (part / sum(enhancement.weights) for part in enhancement.weights)
     enhanced: Pairs = {}
     for a, b in combinations(kgs, 2):
-        thirds = [kg for kg in kgs if kg not in (a, b)]
+        thirds = [kg for kg in kgs if kg not in (a, b) and len(candidates[kg])]
         shape = direct[a, b].shape
         paths = [products(best[a, via], best[via, b], shape[1]) for via in thirds]
         keys = torch.cat([direct[a, b].keys, *(keys for keys, _ in paths)])
@@ -160,6 +163,12 @@ def _among_few(
         both = balance(summed, SWEEPS_AT_LAST)
         enhanced |= {(a, b): both, (b, a): both.transposed()}
     return enhanced
+
+
+def _nothing(left: Tensor, right: Tensor) -> SparseScores:
+    """No scores, where a KG has no candidates."""
+    keys = torch.empty(0, dtype=torch.int64, device=left.device)
+    return SparseScores.summed(keys, left.new_empty(0), (len(left), len(right)))
 
 
 def _plain(candidates: Sequence[Tensor]) -> Pairs:

@@ -6,7 +6,6 @@ labels are an entity's signature, and two entities without a common one would ha
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 
 import numpy as np
@@ -20,8 +19,6 @@ from multiea.similarity.comparing import Comparable
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.sparse import Pattern, dot_products
-
-log = logging.getLogger("multiea")
 
 FEW_ROWS, ONE_OF, MANY_ROWS = 512, 8, 2048  # rows that tell how good a column's best are: all, if few; one of eight
 EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to so many pairs, comparing all is the faster way
@@ -63,21 +60,21 @@ def _among_all(left: Comparable, right: Comparable, count: int) -> SparseScores:
         of_columns = (block > least).flatten().nonzero()[:, 0]
         keys.append(of_columns + start * shape[1])
         values.append(block.flatten().index_select(0, of_columns))
-    if not keys:
-        return SparseScores.summed(torch.empty(0, dtype=torch.int64), torch.empty(0), shape)
     return _each_once(torch.cat(keys), torch.cat(values), shape)
 
 
 def _reached_by(left: Comparable, right: Comparable, count: int) -> Tensor:
     """For each column the cosine that about so many rows reach, told by a sample of them; at least zero."""
     some = left[:: max(1, min(len(left) // FEW_ROWS, ONE_OF), len(left) // MANY_ROWS)]
-    rank = count * len(some) // max(1, len(left)) + 1
+    rank = count * len(some) // len(left) + 1
+    if rank > len(some):
+        return right.embeddings.new_zeros(len(right))
     parts = []
     size = max(1, BLOCK_NUMBERS // max(1, len(some)))
     for start in range(0, len(right), size):
         block = right[start : start + size].cosines(some)
-        parts.append(block.topk(min(rank, len(some)), dim=1).values[:, -1].clamp(min=0))
-    return torch.cat(parts) if parts else torch.empty(0, device=right.device)
+        parts.append(block.topk(rank, dim=1).values[:, -1].clamp(min=0))
+    return torch.cat(parts)
 
 
 def _each_once(keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseScores:

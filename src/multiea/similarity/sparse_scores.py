@@ -107,9 +107,9 @@ def sharpen_sparse(
     nobody: an entity with nothing but weak candidates is sure of none.
     """
     highest = max(float(scores.values.amax()) if len(scores.values) else 0.0, 0.0)
-    sharp = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
     of_rows = _rest(scores, left, right, highest, temperature)
     of_columns = _rest(scores.transposed(), right, left, highest, temperature)
+    sharp = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
     return balance(sharp, sweeps, (of_rows, of_columns))
 
 
@@ -132,26 +132,27 @@ def balance(scores: SparseScores, sweeps: int, rest: tuple[Tensor, Tensor] | Non
 
     rest: what each row and each column gives away besides, before scaling.
     """
+    turned = scores.transposed()
     values = scores.values.double()
     rest_of_rows, rest_of_columns = rest if rest is not None else (values.new_zeros(1), values.new_zeros(1))
     there = csr(scores.starts, scores.column, values, scores.shape)
-    turned = scores.with_values(values).transposed()
-    back = csr(turned.starts, turned.column, turned.values, turned.shape)
+    back = csr(turned.starts, turned.column, turned.values.double(), turned.shape)
     of_rows, of_columns = values.new_ones(scores.shape[0]), values.new_ones(scores.shape[1])
-    for _ in range(sweeps):
-        row_sums = there @ of_columns + rest_of_rows * _middle(of_columns, turned)
-        column_sums = back @ of_rows + rest_of_columns * _middle(of_rows, scores)
-        of_rows = (of_rows / row_sums.clamp(min=1e-200)).sqrt()
-        of_columns = (of_columns / column_sums.clamp(min=1e-200)).sqrt()
+    share_of_row, share_of_column = _shares(scores), _shares(turned)
+    for _ in range(sweeps):  # what is given away goes to factors in the middle of all
+        row_sums = there @ of_columns + rest_of_rows * (of_columns.log() @ share_of_column).exp()
+        column_sums = back @ of_rows + rest_of_columns * (of_rows.log() @ share_of_row).exp()
+        of_rows = torch.where(share_of_row > 0, (of_rows / row_sums.clamp(min=1e-200)).sqrt(), 1.0)
+        of_columns = torch.where(share_of_column > 0, (of_columns / column_sums.clamp(min=1e-200)).sqrt(), 1.0)
     return scores.with_values(
         (values * of_rows.index_select(0, scores.row) * of_columns.index_select(0, scores.column)).float()
     )
 
 
-def _middle(factors: Tensor, scores: SparseScores) -> Tensor:
-    """The geometric mean of the factors of rows that have candidates."""
-    known = factors[scores.starts[1:] > scores.starts[:-1]]
-    return known.log().mean().exp() if len(known) else factors.new_zeros(())
+def _shares(scores: SparseScores) -> Tensor:
+    """For each row its share in a mean over the rows that have candidates."""
+    known = (scores.starts[1:] > scores.starts[:-1]).double()
+    return known / known.sum().clamp(min=1)
 
 
 def products(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], columns: int) -> tuple[Tensor, Tensor]:
