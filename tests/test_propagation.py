@@ -76,6 +76,7 @@ def test_the_order_of_entities_kgs_and_groups_changes_no_score(
     one, moved = (align(task, bootstrap=bootstrap) for task in (small, other))
     assert flat(moved) == pytest.approx(flat(one), abs=1e-9)
     assert set(moved.groups["group_id"]) == set(one.groups["group_id"])
+    assert one.history["search"] == ("exact" if exact_pairs else "restricted")
 
 
 def test_held_out_groups_do_not_reach_it(small: Task, aligned: multiea.Alignment, other_answers: Groups) -> None:
