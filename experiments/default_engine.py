@@ -248,10 +248,11 @@ def _commands(cells: dict[tuple[str, str], list[dict[str, Any]]]) -> str:
 
 def _parts(cells: dict[tuple[str, str], list[dict[str, Any]]]) -> str:
     titles = [f"{CASES[name].title}, `{pool}`" for name in ABLATED for pool in ("test", "all")]
-    lines = ["| | " + " | ".join(titles) + " | what it is |", "|---" * (len(titles) + 2) + "|"]
+    lines = ["| | " + " | ".join(titles) + " | what it is | runs |", "|---" * (len(titles) + 3) + "|"]
     for part, meaning in PARTS.items():
         scores = [_m_hits(cells[part, name], pool) for name in ABLATED for pool in ("test", "all")]
-        lines.append(f"| {part} | " + " | ".join(scores) + f" | {meaning} |")
+        runs = " and ".join(str(len(cells[part, name])) for name in ABLATED)
+        lines.append(f"| {part} | " + " | ".join(scores) + f" | {meaning} | {runs} |")
     return "\n".join(lines)
 
 
@@ -311,7 +312,7 @@ over random states. Seconds and memory are of the whole command, from start to e
 Run on: {devices}.
 
 ## What each part adds
-M-Hits@1 / 10 / 20 in percent, mean over three random states; each row has all parts above it.
+M-Hits@1 / 10 / 20 in percent, mean over the random states whose number stands last; each row has all parts above it.
 
 {parts}
 

@@ -172,7 +172,7 @@ def grouped(
         inside[alone, column] = inside[alone, :, column] = np.nan
         groups.members[alone, column] = ABSENT
     found = calibration.found(groups, inside)
-    return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), numbers)
+    return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), task.seeds, numbers)
 
 
 def found_among(scores: Pairs, pools: Sequence[np.ndarray], task: Task, repeating: Sequence[int] = ()) -> Matches:

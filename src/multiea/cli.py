@@ -294,7 +294,7 @@ def align(
         fusion_weight=fusion_weight,
         enhancement=enhancement,
         training=training,
-        duplicates=duplicates or (),
+        duplicates=list(dict.fromkeys(duplicates or ())),
         random_state=random_state,
         device=device,
     )
@@ -305,10 +305,12 @@ def align(
     out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
     if duplicates:
-        out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {', '.join(duplicates)} in these groups")
+        names = ", ".join(dict.fromkeys(duplicates))
+        out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
     show_how(alignment)
     show_metrics(metrics)
-    out.print(f"\nwritten to {out_folder}: groups.tsv has the groups, groups.parquet each member with its confidence")
+    out.print(f"\nwritten to {out_folder}: groups.tsv has the groups found, groups.parquet these and the seeds,")
+    out.print("each member with its confidence")
 
 
 def _refuse_unused(context: typer.Context, engine: str) -> None:

@@ -34,6 +34,7 @@ from multiea.similarity.enhancement import Enhancement, Pairs
 log = logging.getLogger("multiea")
 PROPAGATION = "propagation"
 ENGINES = dict.fromkeys([PROPAGATION, *ENCODERS])
+FUSED = ENGINES | dict.fromkeys(f"{PROPAGATION}+{name}" for name in ENCODERS)
 DEVICES = {"auto": None, "cpu": None, "cuda": None}
 CANDIDATES = 50
 
@@ -141,7 +142,7 @@ def check_engine(engine: str) -> list[str]:
     """The engines of which one is made; an error names what is unknown or does not go together."""
     names = engine.split("+")
     for name in names:
-        resolve(name, ENGINES, what="engine")
+        resolve(name, ENGINES if name in ENGINES else FUSED, what="engine")
     if len(set(names)) != len(names) or len([name for name in names if name != PROPAGATION]) > 1:
         raise SettingError(f"engine '{engine}' cannot be: one encoder alone, or fused as propagation+multiea")
     return names

@@ -32,7 +32,9 @@ def show_how(alignment: Alignment) -> None:
             f"confidences: learned from {pairs} with seeds held back; below {calibration.threshold:.2f} left alone"
         )
     else:
-        out.print("confidences: plain scores, no probabilities; too few seeds to hold some back and learn from them")
+        out.print(
+            "confidences: plain scores, no probabilities; too few seeds could be held back and were found to learn from"
+        )
 
 
 def _percent(score: float | None) -> str:

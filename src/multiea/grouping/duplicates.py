@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from multiea.data.groups import ABSENT
+from multiea.data.groups import ABSENT, Groups
 from multiea.grouping.mutual import FoundGroups, Scores, single_best
-from multiea.similarity.matrices import Matrix
+from multiea.similarity.comparing import Comparable
+from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
 
 ALIKE = 0.8  # of how much a group's own member resembles the others
 
@@ -44,12 +45,18 @@ class Duplicates:
 
 
 def find_duplicates(
-    found: FoundGroups, scores: Scores, pools: Sequence[np.ndarray], embeddings: Sequence[Tensor], kgs: Sequence[int]
+    found: FoundGroups,
+    scores: Scores,
+    pools: Sequence[np.ndarray],
+    embeddings: Sequence[Tensor],
+    seeds: Groups,
+    kgs: Sequence[int],
 ) -> Duplicates:
     """Candidates of some KGs that were left alone and belong to a group all the same.
 
     embeddings: of all entities, KG by KG. Wherever one's best candidates are in groups, it must be one and the same
     group, with a member of its KG, and it must resemble the group's other members nearly as much as that member does.
+    What resembles members of seeds more than these is no duplicate of anything found.
     """
     parts = [Duplicates()]
     members = found.groups.members
@@ -68,10 +75,27 @@ def find_duplicates(
                 ends = embeddings[kg][torch.from_numpy(source[there].astype(np.int64))]
                 total[there] += (ends * target).sum(1).double().cpu().numpy()
         ratio = np.divide(further, own, out=np.zeros(len(group)), where=own > 0)
-        alike = ratio >= ALIKE
+        counted = (members[group] != ABSENT).sum(axis=1) - 1
+        of_seeds = _likest_seed(embeddings, seeds, kg, entity)
+        alike = (ratio >= ALIKE) & (further >= of_seeds * counted)
         confidence = found.confidence[group, kg] * np.minimum(ratio, 1)
         parts.append(Duplicates(group[alike], np.full(int(alike.sum()), kg), entity[alike], confidence[alike]))
     return Duplicates.joined(parts)
+
+
+def _likest_seed(embeddings: Sequence[Tensor], seeds: Groups, kg: int, entities: np.ndarray) -> np.ndarray:
+    """How much each entity resembles the member of a seed, in another KG, that it resembles most."""
+    best = np.zeros(len(entities))
+    ends = Comparable(embeddings[kg][torch.from_numpy(entities.astype(np.int64))].float())
+    for other, members in enumerate(seeds.members.T):
+        if other == kg or not (members != ABSENT).any():
+            continue
+        targets = Comparable(embeddings[other][torch.from_numpy(members[members != ABSENT].astype(np.int64))].float())
+        size = max(1, BLOCK_NUMBERS // len(targets))
+        for start in range(0, len(ends), size):
+            some = slice(start, start + size)
+            best[some] = np.maximum(best[some], ends[some].cosines(targets).amax(1).double().cpu().numpy())
+    return best
 
 
 def _group_of_best(matrix: Matrix, pool: np.ndarray, members: np.ndarray) -> np.ndarray:
