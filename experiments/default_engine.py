@@ -328,7 +328,7 @@ counterpart any more. The better the engine, the more of these it leaves alone, 
 
 {alone}
 
-The last three tables were run on: {other_devices} (reliability as the first).
+Parts and entities left alone were run on: {other_devices}.
 Made by `python experiments/default_engine.py`; stored results: `experiments/results/{results}`.
 """
 
