@@ -15,7 +15,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from measure import growth_exponent, measure, print_table
+from measure import growth_exponents, measure, print_growth, print_table
 from multiea.data.synth import Synthesis, write_synthetic
 
 
@@ -48,11 +48,8 @@ def main() -> None:
         lines.append(aligned(options.kgs, entities, with_recall=entities <= options.recall_up_to))
         if not options.json:
             print(lines[-1], flush=True)
-    growth = {
-        cost: growth_exponent([line.triples for line in lines], [getattr(line, cost) for line in lines])
-        for cost in ("seconds", "peak_mb")
-        if len(lines) > 1
-    }
+    costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
+    growth = growth_exponents([line.triples for line in lines], costs)
     if options.json:
         print(json.dumps({"kgs": options.kgs, "sizes": [asdict(line) for line in lines], "growth_exponent": growth}))
         return
@@ -70,8 +67,7 @@ def main() -> None:
         for line in lines
     ]
     print_table(("entities", "triples", "seconds", "peak MB", "search", "M-Hits@1", "pairs F1", "recall"), rows)
-    for cost, exponent in growth.items():
-        print(f"{cost} grow as triples ** {exponent:.2f}")
+    print_growth(growth)
 
 
 def aligned(kgs: int, entities: int, *, with_recall: bool) -> Aligned:

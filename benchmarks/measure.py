@@ -6,7 +6,7 @@ import math
 import resource
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -47,6 +47,17 @@ def best_of(repeats: int, function: Callable[[Path], Result], path: Path) -> Mea
 def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     """k where the cost grows as size ** k from the smallest to the largest size."""
     return math.log(costs[-1] / costs[0]) / math.log(sizes[-1] / sizes[0])
+
+
+def growth_exponents(sizes: Sequence[float], costs: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """The exponent of each cost by its name; none for a single size."""
+    return {name: growth_exponent(sizes, values) for name, values in costs.items()} if len(sizes) > 1 else {}
+
+
+def print_growth(exponents: Mapping[str, float]) -> None:
+    """A line a cost."""
+    for cost, exponent in exponents.items():
+        print(f"{cost} grow as triples ** {exponent:.2f}")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -8,7 +8,7 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from measure import growth_exponent, measure, print_table
+from measure import growth_exponents, measure, print_growth, print_table
 from multiea.data.synth import Synthesis, write_synthetic
 
 
@@ -33,11 +33,8 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     lines = [generated(Synthesis(kgs=options.kgs, entities=entities)) for entities in sorted(options.entities)]
-    growth = {
-        cost: growth_exponent([line.triples for line in lines], [getattr(line, cost) for line in lines])
-        for cost in ("seconds", "peak_mb")
-        if len(lines) > 1
-    }
+    costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
+    growth = growth_exponents([line.triples for line in lines], costs)
     if options.json:
         print(json.dumps({"kgs": options.kgs, "sizes": [asdict(line) for line in lines], "growth_exponent": growth}))
         return
@@ -52,8 +49,7 @@ def main() -> None:
         for line in lines
     ]
     print_table(("entities", "triples", "seconds", "triples/s", "peak MB"), rows)
-    for cost, exponent in growth.items():
-        print(f"{cost} grow as triples ** {exponent:.2f}")
+    print_growth(growth)
 
 
 def generated(settings: Synthesis) -> Generated:

@@ -82,6 +82,8 @@ def main() -> None:
     if options.what == "show":
         PAGE.write_text(page(stored), encoding="utf-8")
         return
+    if options.source is None or not options.source.is_dir():
+        parser.error(f"{options.what} needs --source FOLDER, the folder with DBP15K and DWY15K; got {options.source}")
     work = {"run": commands, "ablate": ablations, "alone": left_alone}[options.what]
     with tempfile.TemporaryDirectory() as folder:
         for row in work(options, Path(folder), {(row["what"], row["case"], row["random_state"]) for row in stored}):

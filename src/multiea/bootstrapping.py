@@ -16,7 +16,7 @@ from multiea.data.task import Task
 from multiea.engines.propagation import Propagation, Wiring, embed
 from multiea.engines.rehearsal import Learned, hold_back
 from multiea.engines.signatures import signatures
-from multiea.errors import SettingError, resolve
+from multiea.errors import SettingError, check_share, resolve
 from multiea.evaluation.found import judged_groups, scores_of_pairs
 from multiea.grouping.confidence import Calibration, calibrate
 from multiea.grouping.mutual import closed, joined, scores_inside
@@ -56,8 +56,7 @@ class Bootstrapping:
         if self.rounds < 1:
             raise SettingError(f"bootstrapping.rounds must be at least 1, got {self.rounds}")
         for name in ("trust_in_complete", "trust_in_members", "trust_in_kinds", "partial_weight"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise SettingError(f"bootstrapping.{name} must be between 0 and 1, got {getattr(self, name)}")
+            check_share(f"bootstrapping.{name}", getattr(self, name))
 
 
 @dataclass(frozen=True)
@@ -133,10 +132,8 @@ def propagate(
             history["rounds"].append({"labels": len(labels), "f1_held_back": f1})
             before = len(found)
             if not none:
-                complete = _trusted(*closed(matches, task.kg_names), held_back, bootstrapping.trust_in_complete)
                 sure = replace(calibration, threshold=bootstrapping.trust_in_members).found(whole, inside).groups
-                partial = _that_lack_nothing(sure, held_back, bootstrapping.trust_in_kinds)
-                found = complete.joined(_without_members(partial, complete))
+                found = _fit_for_labels(*closed(matches, task.kg_names), sure, held_back, bootstrapping)
                 labels = seeds.joined(found)
             worse = 0 if best is None or f1 >= highest - error else worse + 1
             if not worse:
@@ -166,6 +163,15 @@ def _limits(held_back: Groups, test_entities: Groups | None) -> list[np.ndarray]
         raise SettingError("bootstrap 'test' needs held-out groups, whose entities it keeps to; use all or none")
     columns = zip(test_entities.members.T, held_back.members.T, strict=True)
     return [np.unique(np.concatenate([a[a != ABSENT], b[b != ABSENT]])) for a, b in columns]
+
+
+def _fit_for_labels(
+    closed_groups: Groups, weakest: np.ndarray, sure: Groups, held_back: Groups, bootstrapping: Bootstrapping
+) -> Groups:
+    """Of what a round found the groups that may be labels of the next: complete closed ones, then partial sure ones."""
+    complete = _trusted(closed_groups, weakest, held_back, bootstrapping.trust_in_complete)
+    partial = _that_lack_nothing(sure, held_back, bootstrapping.trust_in_kinds)
+    return complete.joined(_without_members(partial, complete))
 
 
 def _trusted(groups: Groups, weakest: np.ndarray, held_back: Groups, least: float) -> Groups:

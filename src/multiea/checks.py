@@ -39,7 +39,7 @@ def check_task(task: Task) -> None:
     overlap = task.seeds.overlap()
     unknown = [name for name, count in zip(task.kg_names, overlap.diagonal(), strict=True) if not count]
     if unknown:
-        log.warning("no seed reaches %s: groups with its entities are guesses", ", ".join(unknown))
+        log.warning("no seed reaches %s: nothing is known of its entities", ", ".join(unknown))
     apart = [
         f"{task.kg_names[a]}-{task.kg_names[b]}" for a, b in combinations(range(len(task.kgs)), 2) if not overlap[a, b]
     ]

@@ -60,6 +60,12 @@ def is_text(name: object) -> bool:
     return isinstance(name, str) and name != "" and name.encode("utf-8", "ignore").decode("utf-8") == name
 
 
+def check_share(name: str, value: float) -> None:
+    """Refuses a setting that is no share of something."""
+    if not 0 <= value <= 1:
+        raise SettingError(f"{name} must be between 0 and 1, got {value}")
+
+
 def resolve(word: str, choices: Mapping[str, Choice], *, what: str) -> Choice:
     """The choice a user's word names, or an error that lists what there is and the nearest to it."""
     if word in choices:

@@ -22,7 +22,7 @@ from multiea.engines.propagation import Propagation
 from multiea.engines.rehearsal import Learned
 from multiea.engines.trained import ENCODERS, learn
 from multiea.engines.training import Score, Training
-from multiea.errors import MultiEAError, SettingError, resolve
+from multiea.errors import MultiEAError, SettingError, check_share, resolve
 from multiea.evaluation.ranks import mean_reciprocal_rank
 from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
 from multiea.graph import canonical
@@ -68,8 +68,7 @@ def align(
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
     names = check_engine(engine)
-    if not 0 <= fusion_weight <= 1:
-        raise SettingError(f"fusion_weight must be between 0 and 1, got {fusion_weight}")
+    check_share("fusion_weight", fusion_weight)
     for name in duplicates:
         resolve(name, dict.fromkeys(task.kg_names), what="KG of duplicates")
     check_random_state(random_state)
@@ -86,12 +85,12 @@ def align(
     for_learning = Task(ordered.kgs, ordered.seeds, validation=ordered.validation, name=task.name)
     with _memory_errors_explained(), _timed(seconds, "engine"):
         trained: Learned | None = None
-        learned: Learned | None = None
         for name in names:
             if name in ENCODERS:
-                trained = learned = learn(
+                trained = learn(
                     for_learning, name, training, validate=_validation_score, device=chosen, random_state=random_state
                 )
+        learned = trained
         if PROPAGATION in names:
             learned = propagate(
                 for_learning,
@@ -115,12 +114,8 @@ def align(
         )
     with _memory_errors_explained(), _timed(seconds, "grouping"):
         found, further = grouped(for_learning, learned.embeddings, scores, pools, calibration, duplicates)
-    settings: dict[str, Any] = {"engine": engine, "random_state": random_state, "device": device}
-    settings |= {"enhancement": asdict(enhancement)}
-    settings |= {"propagation": asdict(propagation), "bootstrap": asdict(bootstrap)} if PROPAGATION in names else {}
-    settings |= {} if trained is None else {"training": asdict(training)}
-    settings |= {"fusion_weight": fusion_weight} if len(names) > 1 else {}
-    settings |= {"duplicates": list(duplicates)} if duplicates else {}
+    settings = _settings_used(names, enhancement, propagation, bootstrap, training, fusion_weight, duplicates)
+    settings = {"engine": engine, "random_state": random_state, "device": device, **settings}
     marks = learned.signatures
     among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
     return Alignment(
@@ -136,6 +131,28 @@ def align(
         _duplicates_restored(further, task, ordered, places.numpy()),
         among_all,
     )
+
+
+def _settings_used(
+    engines: Sequence[str],
+    enhancement: Enhancement,
+    propagation: Propagation,
+    bootstrap: Bootstrapping,
+    training: Training,
+    fusion_weight: float,
+    duplicates: Sequence[str],
+) -> dict[str, Any]:
+    """What a run folder must hold to make the run again: settings of the engines that ran, no others."""
+    used: dict[str, Any] = {"enhancement": asdict(enhancement)}
+    if PROPAGATION in engines:
+        used |= {"propagation": asdict(propagation), "bootstrap": asdict(bootstrap)}
+    if set(engines) & set(ENCODERS):
+        used["training"] = asdict(training)
+    if len(engines) > 1:
+        used["fusion_weight"] = fusion_weight
+    if duplicates:
+        used["duplicates"] = list(duplicates)
+    return used
 
 
 def check_engine(engine: str) -> list[str]:

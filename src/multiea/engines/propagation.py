@@ -18,7 +18,7 @@ from torch.nn.functional import normalize
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.errors import SettingError
+from multiea.errors import SettingError, check_share
 from multiea.sparse import Pattern
 
 LEAST_LENGTH = 0.01  # of a direction, against the mean: shorter ones are mostly noise
@@ -62,8 +62,7 @@ class Propagation:
             raise SettingError(
                 f"propagation.view_weights must be four numbers from 0, not all of them 0, got {weights}"
             )
-        if not 0 <= self.relation_discount <= 1:
-            raise SettingError(f"propagation.relation_discount must be between 0 and 1, got {self.relation_discount}")
+        check_share("propagation.relation_discount", self.relation_discount)
 
     def sizes(self, entities: int) -> tuple[int, int]:
         """Dimensions and numbers of a relation for so many entities: not longer than memory bears."""
