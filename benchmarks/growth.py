@@ -1,8 +1,8 @@
 """How `multiea align` grows: seconds, peak memory and scores for generated KGs of several sizes.
 
-Past some size entities are compared only where they share labels near them. For sizes where comparing every pair is
-still bearable, the same embeddings are searched both ways: recall is the share of an exact search's mutual best matches
-that are among the restricted search's candidates.
+Past some size entities are compared only where they share labels near them. Then the same embeddings are searched both
+ways: recall is the share of an exact search's mutual best matches, for some entities of each KG, that are among the
+restricted search's candidates.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from typing import Any
 from measure import growth_exponents, measure, print_growth, print_table
 from multiea.data.synth import Synthesis, write_synthetic
 
+SAMPLE = 5_000  # entities of a KG by which recall is told
+
 
 @dataclass(frozen=True)
 class Aligned:
@@ -30,7 +32,7 @@ class Aligned:
     search: str
     m_hits_at_1: float
     pairs_f1: float
-    recall: float | None
+    recall: float
 
 
 def main() -> None:
@@ -40,12 +42,11 @@ def main() -> None:
     parser.add_argument(
         "--entities", type=int, nargs="+", default=[10_000, 30_000, 100_000, 300_000], help="of each KG"
     )
-    parser.add_argument("--recall-up-to", type=int, default=30_000, help="the largest size at which recall is measured")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     lines = []
     for entities in sorted(options.entities):
-        lines.append(aligned(options.kgs, entities, with_recall=entities <= options.recall_up_to))
+        lines.append(aligned(options.kgs, entities))
         if not options.json:
             print(lines[-1], flush=True)
     costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
@@ -62,7 +63,7 @@ def main() -> None:
             line.search,
             f"{line.m_hits_at_1:.1%}",
             f"{line.pairs_f1:.3f}",
-            "" if line.recall is None else f"{line.recall:.4f}",
+            f"{line.recall:.4f}",
         )
         for line in lines
     ]
@@ -70,12 +71,12 @@ def main() -> None:
     print_growth(growth)
 
 
-def aligned(kgs: int, entities: int, *, with_recall: bool) -> Aligned:
+def aligned(kgs: int, entities: int) -> Aligned:
     """Measures one size."""
     with tempfile.TemporaryDirectory() as folder:
         made = write_synthetic(Synthesis(kgs=kgs, entities=entities), Path(folder))
         run = measure(align_folder, Path(folder))
-        recall = measure(recall_of_restricted_search, Path(folder)).result if with_recall else None
+        recall = measure(recall_of_restricted_search, Path(folder)).result
     triples = sum(kg["triples"] for kg in made["kgs"].values())
     scores = run.result
     at_1, f1 = scores["m_hits"]["all"]["1"], scores["pairs"]["f1"]
@@ -83,43 +84,47 @@ def aligned(kgs: int, entities: int, *, with_recall: bool) -> Aligned:
 
 
 def align_folder(folder: Path) -> dict[str, Any]:
-    """Reads, aligns and scores with default settings."""
+    """Reads, aligns, scores and writes a run folder, with default settings."""
     import multiea
 
     alignment = multiea.align(multiea.load(folder))
+    alignment.save(folder / "run")
     return alignment.evaluate() | {"search": alignment.history["search"]}
 
 
 def recall_of_restricted_search(folder: Path) -> float:
     """Of an exact search's mutual best matches, the share among the candidates of a restricted one.
 
-    Both search the embeddings of all entities that come of the seeds and of what a default run finds.
+    Both search the embeddings of a run; the exact one for some entities of a KG only, against all of the other KG.
     """
     import torch
 
     import multiea
-    from multiea.engines.propagation import Propagation, Wiring, embed
     from multiea.engines.signatures import signatures
     from multiea.pipeline import CANDIDATES
     from multiea.similarity import search
     from multiea.similarity.comparing import Comparable
 
-    task = multiea.load(folder)
-    labels = task.seeds.joined(multiea.align(task).found.groups)
+    task, alignment = multiea.load(folder), multiea.open(folder / "run")
+    marks = alignment.signatures
+    if marks is None:
+        marks = signatures(task.kgs, task.seeds.joined(alignment.found.groups))
     sizes = [len(kg.entities) for kg in task.kgs]
-    embeddings = torch.split(embed([Wiring(kg) for kg in task.kgs], labels, Propagation(), 0), sizes)
-    marks, starts = signatures(task.kgs, labels), [sum(sizes[:kg]) for kg in range(len(sizes))]
-    compared = [Comparable(part) for part in embeddings]
+    embeddings = torch.split(alignment.embeddings.float(), sizes)
+    starts = [sum(sizes[:kg]) for kg in range(len(sizes))]
     of_kgs = [marks[slice(start, start + size)] for start, size in zip(starts, sizes, strict=True)]
     wanted = kept = 0
     for a, b in combinations(range(len(sizes)), 2):
+        left, right = Comparable(embeddings[a]), Comparable(embeddings[b])
+        rows = torch.arange(0, sizes[a], max(1, sizes[a] // SAMPLE))
         search.EXACT_PAIRS["cpu"] = float("inf")
-        exact = search.search(compared[a], compared[b], 2)
-        there, back = exact.best(1)[0][:, 0], exact.transposed().best(1)[0][:, 0]
-        rows = torch.nonzero((there >= 0) & (back[there] == torch.arange(len(there))))[:, 0]
+        there = search.search(Comparable(embeddings[a][rows]), right, 1).best(1)[0][:, 0]
+        rows, there = rows[there >= 0], there[there >= 0]
+        back = search.search(Comparable(embeddings[b][there]), left, 1).best(1)[0][:, 0]
+        rows, there = rows[back == rows], there[back == rows]
         search.EXACT_PAIRS["cpu"] = 0.0
-        restricted = search.search(compared[a], compared[b], CANDIDATES, (of_kgs[a], of_kgs[b]))
-        kept += int((restricted.at(rows, there[rows]) > 0).sum())
+        restricted = search.search(left, right, CANDIDATES, (of_kgs[a], of_kgs[b]))
+        kept += int((restricted.at(rows, there) > 0).sum())
         wanted += len(rows)
     return kept / wanted
 

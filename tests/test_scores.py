@@ -14,6 +14,7 @@ from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_ra
 from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups, scores_by_rank
 from multiea.graph import places_by_name
 from multiea.similarity.enhancement import MODES, Enhancement
+from multiea.similarity.sparse_scores import SparseScores
 from test_grouping import group_mutual_matches
 
 
@@ -109,6 +110,16 @@ def test_ranks_match_a_plain_reference_ties_included() -> None:
     true = torch.from_numpy(rng.integers(0, 20, 50))
     ranks = tie_aware_ranks(scores, true)
     assert ranks.tolist() == [literal_rank(row, t) for row, t in zip(scores.tolist(), true.tolist(), strict=True)]
+
+
+def test_ranks_among_a_few_scores_are_those_of_the_whole_rows() -> None:
+    rng = np.random.default_rng(0)
+    keys, values = rng.choice(13 * 17, 60, replace=False), rng.integers(0, 4, 60)
+    scores = SparseScores.summed(torch.from_numpy(keys), torch.from_numpy(values).float(), (13, 17))
+    row, column = torch.from_numpy(rng.permutation(13)[:9]), torch.from_numpy(rng.integers(0, 17, 9))
+    whole = scores.rows(row).tolist()
+    expected = [literal_rank(of_row, true) for of_row, true in zip(whole, column.tolist(), strict=True)]
+    assert scores.ranks(row, column).tolist() == expected
 
 
 def test_equal_scores_for_everyone_give_the_middle_rank_not_the_first() -> None:

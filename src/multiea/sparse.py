@@ -39,11 +39,6 @@ class Pattern:
         """How many entries there are."""
         return len(self._order)
 
-    def coordinates(self) -> tuple[Tensor, Tensor]:
-        """Row and column of each entry."""
-        starts, columns = self._forward
-        return torch.repeat_interleave(torch.arange(self.shape[0], device=starts.device), starts.diff()), columns
-
     def sum_edges(self, values: Tensor) -> Tensor:
         """Values of edges, (edges,), added up entry by entry, (entries,)."""
         return values.new_zeros(self.entries).index_add(0, self.entry, values)
@@ -97,7 +92,7 @@ class _Multiply(torch.autograd.Function):
         wanted = ctx.needs_input_grad
         return (
             None,
-            _sampled(ctx.pattern, gradient, dense) if wanted[1] else None,
+            sampled(ctx.pattern.matrix(values), gradient, dense) if wanted[1] else None,
             ctx.pattern.transposed(values) @ gradient if wanted[2] else None,
         )
 
@@ -107,7 +102,7 @@ class _DotProducts(torch.autograd.Function):
     def forward(ctx: Any, pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
         ctx.pattern = pattern
         ctx.save_for_backward(left, right)
-        return _sampled(pattern, left, right)
+        return sampled(pattern.matrix(left.new_zeros(pattern.entries)), left, right)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
@@ -137,9 +132,9 @@ class _GatherRows(torch.autograd.Function):
         return csr(starts, order, ones, (ctx.rows, len(index))) @ gradient, None
 
 
-def _sampled(pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
-    zeros = pattern.matrix(left.new_zeros(pattern.entries))
-    products: Tensor = torch.sparse.sampled_addmm(zeros, left, right.t(), beta=0.0).values()
+def sampled(entries: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """For each entry of a sparse matrix the product of left's row and right's row; its own values do not matter."""
+    products: Tensor = torch.sparse.sampled_addmm(entries, left, right.t(), beta=0.0).values()
     return products
 
 

@@ -25,7 +25,7 @@ LEAST_LENGTH = 0.01  # of a direction, against the mean: shorter ones are mostly
 ROWS_THAT_TELL_DIRECTIONS = 1 << 13
 FEW_ENTITIES = 30_000  # for so many, longer labels take little time
 MANY, USUAL = 768, 512  # dimensions for few entities and for more
-MOST_NUMBERS = 1 << 29  # of all embeddings together, 2 GiB: very many entities get shorter ones
+MOST_NUMBERS = 700_000_000  # of all embeddings together, 2.8 GB: very many entities get shorter ones
 
 
 @dataclass(frozen=True)

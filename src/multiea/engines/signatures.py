@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 
-LABELS = 32  # of an entity
+LABELS = 24  # of an entity
 PASSED_ON = 16  # labels a neighbour hands on
 SECOND_HOP = 0.5
 
@@ -52,11 +52,11 @@ def _of_kg(kg: KnowledgeGraph, members: np.ndarray) -> Signatures:
     neighbours.data[:] = 1  # scipy adds up what is given twice
     near = (neighbours @ labels).tocsr()
     entities_near = np.maximum(np.bincount(near.indices, minlength=len(members)), 1)
-    passed_on = _strongest(_scaled(near, columns=1 / entities_near), PASSED_ON)
+    passed_on = strongest(_scaled(near, columns=1 / entities_near), PASSED_ON)
     degree = np.maximum(np.diff(neighbours.indptr), 1)
     far = _scaled((_scaled(neighbours, columns=1 / degree) @ passed_on).tocsr(), columns=entities_near)
     whole = (near + SECOND_HOP * far).tocsr()
-    best = _strongest(_scaled(whole, columns=1 / np.sqrt(entities_near)), LABELS)
+    best = strongest(_scaled(whole, columns=1 / np.sqrt(entities_near)), LABELS)
     lengths = np.sqrt(np.asarray(best.multiply(best).sum(axis=1)).ravel())
     best = _scaled(best, rows=1 / np.maximum(lengths, 1e-12))
     row = np.repeat(np.arange(count), np.diff(best.indptr))
@@ -73,17 +73,27 @@ def _scaled(matrix: sp.csr_array, rows: np.ndarray | None = None, columns: np.nd
     return sp.csr_array((data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
-def _strongest(matrix: sp.csr_array, count: int) -> sp.csr_array:
+def strongest(matrix: sp.csr_array, count: int) -> sp.csr_array:
+    """The same with each row's largest entries alone."""
     row, column, data = strongest_of_rows(matrix, count)
     return sp.csr_array((data, (row, column)), shape=matrix.shape)
 
 
 def strongest_of_rows(matrix: sp.csr_array, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Each row's largest entries: row, column and value, the largest of a row first; all must be above zero."""
+    """Each row's largest entries: row, column and value, the largest of a row first; all must be above zero.
+
+    Row, value and column are sorted as one whole number, several times faster than by an order; the values lose some of
+    their last bits by it.
+    """
     lengths = np.diff(matrix.indptr)
-    row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), lengths)
-    bits = matrix.data.astype(np.float32).view(np.int32)  # of positive numbers, in their order
-    order = np.argsort((row << 32) | (np.int64(0x7FFFFFFF) - bits))
-    kept = np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1], lengths) < count
-    order = order[kept]
-    return row[kept], matrix.indices[order].astype(np.int64), matrix.data[order]
+    for_column = matrix.shape[1].bit_length()
+    for_value = min(31, 63 - matrix.shape[0].bit_length() - for_column)
+    keys = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), lengths) << (for_value + for_column)
+    bits = matrix.data.astype(np.float32).view(np.int32).astype(np.int64)  # of positive numbers, in their order
+    keys |= ((1 << for_value) - 1 - (bits >> (31 - for_value))) << for_column
+    keys |= matrix.indices
+    keys.sort()
+    keys = keys[np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1].astype(np.int64), lengths) < count]
+    value = (1 << for_value) - 1 - ((keys >> for_column) & ((1 << for_value) - 1))
+    row, column = keys >> (for_value + for_column), keys & ((1 << for_column) - 1)
+    return row, column, (value << (31 - for_value)).astype(np.int32).view(np.float32)

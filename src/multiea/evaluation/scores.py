@@ -15,6 +15,7 @@ from multiea import progress
 from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, tie_aware_ranks
 from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
+from multiea.similarity.sparse_scores import SparseScores
 
 KS = (1, 10, 20)
 POOLS = ("test", "all")
@@ -50,6 +51,9 @@ def ranks_of_groups(
 def _ranks_of_pair(matrix: Matrix, sources: np.ndarray, targets: np.ndarray) -> Tensor:
     ranks = torch.full((len(sources),), torch.nan, dtype=torch.float64)
     known = torch.from_numpy(np.flatnonzero((sources != ABSENT) & (targets != ABSENT)))
+    if isinstance(matrix, SparseScores):
+        ranks[known] = matrix.ranks(torch.from_numpy(sources)[known], torch.from_numpy(targets)[known]).cpu()
+        return ranks
     size = max(1, BLOCK_NUMBERS // max(1, matrix.shape[1]))
     for start in range(0, len(known), size):
         some = known[start : start + size]

@@ -7,6 +7,8 @@ labels are an entity's signature, and two entities without a common one would ha
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise, starmap
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,11 +16,11 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
-from multiea.engines.signatures import Signatures, strongest_of_rows
+from multiea.engines.signatures import Signatures, strongest, strongest_of_rows
 from multiea.similarity.comparing import Comparable
 from multiea.similarity.matrices import BLOCK_NUMBERS
-from multiea.similarity.sparse_scores import SparseScores
-from multiea.sparse import Pattern, dot_products
+from multiea.similarity.sparse_scores import SparseScores, best_first
+from multiea.sparse import csr, sampled
 
 FEW_ROWS, ONE_OF, MANY_ROWS = 512, 8, 2048  # rows that tell how good a column's best are: all, if few; one of eight
 EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to so many pairs, comparing all is the faster way
@@ -26,8 +28,9 @@ SEARCHES = {
     "exact": "every pair of entities is compared",
     "restricted": "KGs are so large that only entities that share labels near them are compared",
 }
-PATHS_A_BLOCK = 1 << 26
-SHARED = 4  # times as many candidates share labels as are kept for their cosines
+PATHS_A_BLOCK = 1 << 24
+ENTITIES_OF_LABEL = 128  # that are found by it: those for which it counts most
+SHARED = 2  # times as many candidates share labels as are kept for their cosines
 LEAST_IN_COMMON = 0.01  # of signatures, whose products are at most one
 
 
@@ -87,27 +90,20 @@ def _each_once(keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseSc
 
 
 def _scored(left: Comparable, right: Comparable, keys: Tensor) -> SparseScores:
-    """Cosines of some pairs, each of them given once or twice."""
+    """Cosines of some pairs, each of them given once or twice; only those above zero are kept."""
     shape = (len(left), len(right))
-    wanted = keys.to(left.device)
-    pattern = Pattern(wanted // shape[1], wanted % shape[1], shape)
-    row, column = pattern.coordinates()
-    values = dot_products(pattern, left.embeddings, right.embeddings)
-    some = values > 0
-    return SparseScores(row[some], column[some], values[some], shape)
+    pairs = _each_once(keys.to(left.device), torch.ones(len(keys), device=left.device), shape)
+    values = sampled(csr(pairs.starts, pairs.column, pairs.values, shape), left.embeddings, right.embeddings)
+    some = torch.nonzero(values > 0)[:, 0]
+    return pairs.with_values(values).take(some)
 
 
 def _best(scores: SparseScores, count: int) -> SparseScores:
     """The best candidates of each row and of each column."""
     kept = torch.zeros(len(scores.values), dtype=torch.bool, device=scores.row.device)
-    by_value = torch.argsort(scores.values, descending=True, stable=True)
-    for ends, size in ((scores.row, scores.shape[0]), (scores.column, scores.shape[1])):
-        order = by_value.index_select(0, torch.argsort(ends.index_select(0, by_value).int(), stable=True))
-        end = ends.index_select(0, order)
-        counts = torch.bincount(end, minlength=size)
-        place = torch.arange(len(order), device=order.device) - (counts.cumsum(0) - counts).index_select(0, end)
-        kept[order[place < count]] = True
-    return SparseScores(scores.row[kept], scores.column[kept], scores.values[kept], scores.shape)
+    for ends in (scores.row, scores.column):
+        kept[best_first(ends, scores.values, count)[0]] = True
+    return scores.take(torch.nonzero(kept)[:, 0])
 
 
 def _that_share_labels(signatures: tuple[Signatures, Signatures], count: int) -> Tensor:
@@ -121,21 +117,21 @@ def _that_share_labels(signatures: tuple[Signatures, Signatures], count: int) ->
 
 def _shared(one: sp.csr_array, other: sp.csr_array, count: int) -> tuple[np.ndarray, np.ndarray]:
     """For each row of one matrix the rows of the other with which it shares most, as (row, other's row)."""
-    turned = other.T.tocsr()
-    paths = np.cumsum(_paths(one, turned))
-    rows, others = [], []
-    start = 0
-    while start < one.shape[0]:
-        before = paths[start - 1] if start else 0.0
-        stop = max(start + 1, int(np.searchsorted(paths, before + PATHS_A_BLOCK, side="right")))
-        product = (one[start:stop] @ turned).tocsr()
+    turned = strongest(other.T.tocsr(), ENTITIES_OF_LABEL)
+
+    def of_block(rows: slice) -> tuple[np.ndarray, np.ndarray]:
+        product = (one[rows] @ turned).tocsr()
         product.data[product.data < LEAST_IN_COMMON] = 0
         product.eliminate_zeros()
         row, column, _ = strongest_of_rows(product, count)
-        rows.append(row + start)
-        others.append(column)
-        start = stop
-    return np.concatenate(rows), np.concatenate(others)
+        return row + rows.start, column
+
+    paths = _paths(one, turned)
+    block = np.cumsum(paths) // PATHS_A_BLOCK
+    starts = [0, *(np.flatnonzero(np.diff(block)) + 1), one.shape[0]]
+    with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+        row, column = zip(*threads.map(of_block, starmap(slice, pairwise(starts))), strict=True)
+    return np.concatenate(row), np.concatenate(column)
 
 
 def _paths(one: sp.csr_array, turned: sp.csr_array) -> np.ndarray:

@@ -50,6 +50,11 @@ class SparseScores:
         other.values = values
         return other
 
+    def take(self, entries: Tensor) -> SparseScores:
+        """Some entries alone, given in their order."""
+        row, column, values = (part.index_select(0, entries) for part in (self.row, self.column, self.values))
+        return SparseScores(row, column, values, self.shape)
+
     def transposed(self) -> SparseScores:
         """The same seen from the other KG. The order of entries there is found once for all values."""
         if self._turned is None:
@@ -62,13 +67,29 @@ class SparseScores:
     def rows(self, which: slice | Tensor) -> Tensor:
         """Some rows, whole."""
         numbers = torch.arange(self.shape[0], device=self.row.device)[which]
-        counts = (self.starts[1:] - self.starts[:-1])[numbers]
-        into = torch.repeat_interleave(torch.arange(len(numbers), device=self.row.device), counts)
-        within = torch.arange(len(into), device=self.row.device) - (counts.cumsum(0) - counts)[into]
-        entry = self.starts[numbers][into] + within
+        into, entry = self._entries(numbers)
         block = self.values.new_zeros(len(numbers), self.shape[1])
         block[into, self.column[entry]] = self.values[entry]
         return block
+
+    def ranks(self, row: Tensor, column: Tensor) -> Tensor:
+        """The rank of one column in each of some rows, as if these were whole: 1 + better + (ties - 1) / 2."""
+        row, column = row.to(self.row.device), column.to(self.row.device)
+        own = self.at(row, column)
+        into, entry = self._entries(row)
+        values, against = self.values.index_select(0, entry), own.index_select(0, into)
+        better = torch.bincount(into[values > against], minlength=len(row))
+        ties = torch.bincount(into[values == against], minlength=len(row))
+        without = self.shape[1] - torch.bincount(into, minlength=len(row))  # columns without an entry count as zero
+        ties += torch.where(own == 0, without, 0)
+        return 1 + better + (ties.double() - 1) / 2
+
+    def _entries(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """All entries of some rows, and for each of them which of the rows it is of."""
+        counts = self.starts.diff().index_select(0, rows)
+        into = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), counts)
+        first = self.starts.index_select(0, rows) - (counts.cumsum(0) - counts)
+        return into, first.index_select(0, into) + torch.arange(len(into), device=rows.device)
 
     def at(self, row: Tensor, column: Tensor) -> Tensor:
         """The scores of some pairs, zero where there is none."""
@@ -84,18 +105,27 @@ class SparseScores:
         above: what a score must exceed to count. Of equal scores the first column stands first.
         """
         high = torch.nonzero(self.values > above)[:, 0]
-        bits = self.values.index_select(0, high).float().view(torch.int32).long()  # from zero on, in their order
-        ranked = torch.argsort((self.row.index_select(0, high) << 32) | (0x7FFFFFFF - bits), stable=True)
-        order = high.index_select(0, ranked)
-        row = self.row.index_select(0, order)
-        counts = torch.bincount(row, minlength=self.shape[0])
-        place = torch.arange(len(row), device=row.device) - (counts.cumsum(0) - counts).index_select(0, row)
-        kept = place < count
+        order, row, place = best_first(self.row.index_select(0, high), self.values.index_select(0, high), count)
+        order = high.index_select(0, order)
         columns = torch.full((self.shape[0], count), ABSENT, device=row.device)
         scores = self.values.new_zeros(self.shape[0], count)
-        columns[row[kept], place[kept]] = self.column[order[kept]]
-        scores[row[kept], place[kept]] = self.values[order[kept]]
+        columns[row, place] = self.column.index_select(0, order)
+        scores[row, place] = self.values.index_select(0, order)
         return columns, scores
+
+
+def best_first(ends: Tensor, values: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The entries with the highest values at each end, (n,) each: which they are, at which end, in which place there.
+
+    ends: numbers of rows or columns; values: from zero on. Of equal values the first entry stands first.
+    """
+    bits = values.float().view(torch.int32).long()  # from zero on, in their order
+    order = torch.argsort((ends << 32) | (0x7FFFFFFF - bits), stable=True)
+    end = ends.index_select(0, order)
+    counts = torch.bincount(end)
+    place = torch.arange(len(end), device=end.device) - (counts.cumsum(0) - counts).index_select(0, end)
+    kept = torch.nonzero(place < count)[:, 0]
+    return order.index_select(0, kept), end.index_select(0, kept), place.index_select(0, kept)
 
 
 def sharpen_sparse(
