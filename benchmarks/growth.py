@@ -2,7 +2,8 @@
 
 Past some size entities are compared only where they share labels near them. Then the same embeddings are searched both
 ways: recall is the share of an exact search's mutual best matches, for some entities of each KG, that are among the
-restricted search's candidates.
+restricted search's candidates; and the same of those matches that are right. Where embeddings are short, an exact
+search matches some entities by chance that have nothing in common.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import multiea
 from measure import growth_exponents, measure, print_growth, print_table
 from multiea.data.synth import Synthesis, write_synthetic
 
@@ -33,6 +35,7 @@ class Aligned:
     m_hits_at_1: float
     pairs_f1: float
     recall: float
+    recall_of_right: float
 
 
 def main() -> None:
@@ -44,6 +47,11 @@ def main() -> None:
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    try:
+        for entities in options.entities:
+            Synthesis(kgs=options.kgs, entities=entities)
+    except multiea.MultiEAError as error:
+        parser.error(str(error))
     lines = []
     for entities in sorted(options.entities):
         lines.append(aligned(options.kgs, entities))
@@ -64,10 +72,13 @@ def main() -> None:
             f"{line.m_hits_at_1:.1%}",
             f"{line.pairs_f1:.3f}",
             f"{line.recall:.4f}",
+            f"{line.recall_of_right:.4f}",
         )
         for line in lines
     ]
-    print_table(("entities", "triples", "seconds", "peak MB", "search", "M-Hits@1", "pairs F1", "recall"), rows)
+    print_table(
+        ("entities", "triples", "seconds", "peak MB", "search", "M-Hits@1", "pairs F1", "recall", "of right"), rows
+    )
     print_growth(growth)
 
 
@@ -80,26 +91,23 @@ def aligned(kgs: int, entities: int) -> Aligned:
     triples = sum(kg["triples"] for kg in made["kgs"].values())
     scores = run.result
     at_1, f1 = scores["m_hits"]["all"]["1"], scores["pairs"]["f1"]
-    return Aligned(entities, triples, run.seconds, run.peak_mb, scores["search"], at_1, f1, recall)
+    return Aligned(entities, triples, run.seconds, run.peak_mb, scores["search"], at_1, f1, *recall)
 
 
 def align_folder(folder: Path) -> dict[str, Any]:
     """Reads, aligns, scores and writes a run folder, with default settings."""
-    import multiea
-
     alignment = multiea.align(multiea.load(folder))
     alignment.save(folder / "run")
     return alignment.evaluate() | {"search": alignment.history["search"]}
 
 
-def recall_of_restricted_search(folder: Path) -> float:
-    """Of an exact search's mutual best matches, the share among the candidates of a restricted one.
+def recall_of_restricted_search(folder: Path) -> tuple[float, float]:
+    """Of an exact search's mutual best matches, the share among the candidates of a restricted one; and of right ones.
 
     Both search the embeddings of a run; the exact one for some entities of a KG only, against all of the other KG.
     """
     import torch
 
-    import multiea
     from multiea.engines.signatures import signatures
     from multiea.pipeline import CANDIDATES
     from multiea.similarity import search
@@ -113,7 +121,8 @@ def recall_of_restricted_search(folder: Path) -> float:
     embeddings = torch.split(alignment.embeddings.float(), sizes)
     starts = [sum(sizes[:kg]) for kg in range(len(sizes))]
     of_kgs = [marks[slice(start, start + size)] for start, size in zip(starts, sizes, strict=True)]
-    wanted = kept = 0
+    answers = task.held_out.joined(task.seeds).members
+    wanted = kept = all_right = right_kept = 0
     for a, b in combinations(range(len(sizes)), 2):
         left, right = Comparable(embeddings[a]), Comparable(embeddings[b])
         rows = torch.arange(0, sizes[a], max(1, sizes[a] // SAMPLE))
@@ -124,9 +133,13 @@ def recall_of_restricted_search(folder: Path) -> float:
         rows, there = rows[back == rows], there[back == rows]
         search.EXACT_PAIRS["cpu"] = 0.0
         restricted = search.search(left, right, CANDIDATES, (of_kgs[a], of_kgs[b]))
-        kept += int((restricted.at(rows, there) > 0).sum())
-        wanted += len(rows)
-    return kept / wanted
+        found = restricted.at(rows, there) > 0
+        counterpart = torch.full((sizes[a],), -2)
+        counterpart[answers[:, a][answers[:, a] >= 0]] = torch.from_numpy(answers[:, b][answers[:, a] >= 0]).long()
+        is_right = counterpart[rows] == there
+        wanted, kept = wanted + len(rows), kept + int(found.sum())
+        all_right, right_kept = all_right + int(is_right.sum()), right_kept + int((found & is_right).sum())
+    return kept / wanted, right_kept / all_right
 
 
 if __name__ == "__main__":

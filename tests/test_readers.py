@@ -765,7 +765,9 @@ def test_quoted_line_breaks_are_read_right_in_a_table_large_enough_for_several_t
     assert facts(kg) == set(rows)
 
 
-def test_validation_groups_are_carved_from_fixed_seeds_and_never_touch_what_is_held_out(tmp_path: Path) -> None:
+def test_validation_groups_are_carved_from_fixed_seeds_and_never_touch_what_is_held_out(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     def links(start: int) -> str:
         return "en\tfr\n" + "".join(f"e{i}\tf{i}\n" for i in range(start, start + 20))
 
@@ -775,8 +777,10 @@ def test_validation_groups_are_carved_from_fixed_seeds_and_never_touch_what_is_h
     assert (len(carved.seeds), len(carved.validation), len(carved.held_out)) == (15, 5, 20)
     assert named(carved.held_out, carved) == named(plain.held_out, plain)
     assert named(carved.seeds, carved) | named(carved.validation, carved) == named(plain.seeds, plain)
+    assert not caplog.text
     dealt = multiea.load(tmp_path, train_ratio=0.5)
     assert (len(dealt.seeds), len(dealt.held_out)) == (20, 20)
+    assert "train_ratio deals all its groups anew" in caplog.text
 
 
 def test_where_a_pair_benchmark_lies_does_not_change_it(tmp_path: Path) -> None:

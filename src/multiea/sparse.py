@@ -31,6 +31,7 @@ class Pattern:
         rows, columns = keys // shape[1], keys % shape[1]
         self.shape = shape
         self._forward = _compressed(rows, columns, shape[0])
+        self._repeated = self._forward
         self._order = torch.argsort(columns, stable=True)
         self._backward = _compressed(columns[self._order], rows[self._order], shape[1])
 
@@ -46,6 +47,17 @@ class Pattern:
     def matrix(self, values: Tensor) -> Tensor:
         """The sparse matrix with these values."""
         return csr(*self._forward, values, self.shape)
+
+    def repeated(self, values: Tensor) -> Tensor:
+        """A matrix with the pattern several times along its diagonal; values: (times, entries)."""
+        times, (rows, columns) = len(values), self.shape
+        starts, places = self._forward
+        if len(self._repeated[1]) < times * self.entries:
+            copy = torch.arange(times, device=starts.device)[:, None]
+            ends = starts[1:] + copy * self.entries
+            self._repeated = torch.cat([starts[:1], ends.flatten()]), (places + copy * columns).flatten()
+        starts, places = self._repeated[0][: times * rows + 1], self._repeated[1][: times * self.entries]
+        return csr(starts, places, values.flatten(), (times * rows, times * columns))
 
     def transposed(self, values: Tensor) -> Tensor:
         """The same matrix, turned."""
@@ -119,13 +131,13 @@ class _GatherRows(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, index: Tensor) -> Tensor:
         ctx.save_for_backward(index)
-        ctx.rows = len(dense)
+        ctx.rows, ctx.width = dense.shape
         return dense[index]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         index = ctx.saved_tensors[0].flatten()
-        gradient = gradients[0].reshape(len(index), -1)
+        gradient = gradients[0].reshape(len(index), ctx.width)
         row, order = torch.sort(index, stable=True)
         starts, _ = _compressed(row, row, ctx.rows)
         ones = gradient.new_ones(len(index))

@@ -55,6 +55,8 @@ def load(
         parts.kgs, groups.get("seeds"), held_out, groups.get("validation"), name=parts.name, notes=notes.messages
     )
     if undecided or train_ratio is not None:
+        if not undecided and len(task.held_out):
+            log.warning("'%s' says which groups are held out; train_ratio deals all its groups anew", parts.name)
         return task.split(DEFAULT_TRAIN_RATIO if train_ratio is None else train_ratio, validation_ratio, random_state)
     if not validation_ratio:
         return task

@@ -27,6 +27,8 @@ FEW_ENTITIES = 30_000  # for so many, longer labels take little time
 MANY, USUAL = 768, 512  # dimensions for few entities and for more
 MOST_NUMBERS = 700_000_000  # of all embeddings together, 2.8 GB: very many entities get shorter ones
 
+ENTRIES_AT_ONCE = {"cpu": 1 << 16, "cuda": 1 << 23}  # of sparse matrices, multiplied as one where they are small
+
 
 @dataclass(frozen=True)
 class Propagation:
@@ -228,10 +230,15 @@ def _by_relations(wiring: Wiring, columns: Tensor, numbers: Tensor, width: int) 
     """
     parts = columns.view(len(columns), -1, width).transpose(0, 1).contiguous()  # (parts, n, width)
     of_entries = (wiring.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
-    result = columns.new_empty(wiring.entities, len(of_entries) * width)
-    for k, weights in enumerate(of_entries):
-        result[:, k * width : (k + 1) * width] = wiring.pattern.matrix(weights) @ parts[k % len(parts)]
-    return result
+    result = columns.new_empty(wiring.entities, len(of_entries), width)
+    at_once = max(1, ENTRIES_AT_ONCE[columns.device.type] // max(1, wiring.pattern.entries))
+    at_once = math.gcd(1 << (at_once.bit_length() - 1), len(parts))
+    for start in range(0, len(of_entries), at_once):
+        weights = of_entries[start : start + at_once]
+        some = parts[start % len(parts) :][: len(weights)].reshape(-1, width)
+        seen = wiring.pattern.repeated(weights) @ some
+        result[:, start : start + len(weights)] = seen.view(len(weights), -1, width).transpose(0, 1)
+    return result.flatten(1)
 
 
 def _binary(row: Tensor, column: Tensor, shape: tuple[int, int]) -> Tensor:
