@@ -245,11 +245,13 @@ def test_partial_seeds_two_kgs_and_isolated_entities_are_fine(strategy: str) -> 
 def test_bad_settings_list_what_there_is(small: Task) -> None:
     with pytest.raises(
         SettingError,
-        match=r"unknown engine 'multeia'; choose one of: propagation, multiea, propagation\+multiea\. Did you mean",
+        match=r"unknown engine 'multeia'; choose one of: propagation, multiea, mtranse, .*Did you mean 'multiea'",
     ):
         multiea.align(small, engine="multeia")
     with pytest.raises(SettingError, match="unknown strategy 'men'; choose one of: each, anchor, mean"):
         Training(strategy="men")
+    with pytest.raises(SettingError, match="an anchor KG changes nothing with strategy 'mean'"):
+        Training(anchor="en")
     with pytest.raises(SettingError, match="unknown enhancement 'x'; choose one of: none, product, profile, sharpened"):
         multiea.align(small, enhancement="x")
     with pytest.raises(SettingError, match="unknown device 'gpu'; choose one of: auto, cpu, cuda"):
@@ -301,6 +303,11 @@ def test_too_little_memory_says_which_setting_to_lower(
     monkeypatch.setattr("multiea.pipeline.learn", fail)
     with pytest.raises(MultiEAError, match=r"out of memory; lower training\.dimensions"):
         multiea.align(small, engine="multiea")
+
+
+def test_the_papers_product_comes_with_a_warning(small: Task, caplog: pytest.LogCaptureFixture) -> None:
+    multiea.align(small, engine="multiea", enhancement="product", training=QUICK)
+    assert "hubs ruin its groups" in caplog.text
 
 
 def test_a_failed_run_leaves_no_folder(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import typer
 
 from multiea.console import command, out, print_json, print_table
 from multiea.errors import SettingError, counted
+from multiea.reproduction.command import reproduce
 from multiea.showing import show_how, show_inspection, show_kgs, show_metrics
 from multiea.writing import new_folder, refuse_existing
 
@@ -243,7 +244,11 @@ def align(
     dataset: Dataset,
     out_folder: Out,
     engine: Annotated[
-        str, typer.Option(help="What turns KGs into embeddings: propagation, multiea, or propagation+multiea.")
+        str,
+        typer.Option(
+            help="What turns KGs into embeddings: propagation, an encoder to train (multiea, mtranse, iptranse, "
+            "gcn-align, kecg, naea, psr), or both, as propagation+multiea."
+        ),
     ] = "propagation",
     bootstrap: Annotated[
         str,
@@ -252,12 +257,16 @@ def align(
     fusion_weight: Annotated[
         float, typer.Option(help="What the encoder counts in propagation+multiea, from 0 to 1.")
     ] = 0.2,
-    strategy: Annotated[str, typer.Option(help="How a group is pulled together: each, anchor, mean.")] = "mean",
+    strategy: Annotated[
+        str | None,
+        typer.Option(help="How an encoder pulls a group together: each, anchor, mean, or own, in its own way."),
+    ] = None,
+    pairwise: Annotated[bool, typer.Option("--pairwise", help="Train an encoder for each pair of KGs alone.")] = False,
     anchor: Annotated[str | None, typer.Option(help="The anchor KG; by default the one with most triples.")] = None,
     enhancement: Annotated[
         str, typer.Option(help="What third KGs add: none, product, profile, sharpened.")
     ] = "sharpened",
-    epochs: Annotated[int, typer.Option(help="The most epochs to train.")] = 100,
+    epochs: Annotated[int | None, typer.Option(help="The most epochs to train; by default the encoder's.")] = None,
     duplicates: Annotated[
         list[str] | None,
         typer.Option(help="A KG that holds some things more than once; may be given several times.", metavar="<KG>"),
@@ -275,11 +284,12 @@ def align(
 ) -> None:
     """Align the KGs of a data set and write what was found to a run folder."""
     from multiea.data.load import load
-    from multiea.engines.training import Training
+    from multiea.pipeline import usual_training
 
     refuse_existing(out_folder, "run", force=force)
     _refuse_unused(context, engine)
-    training = Training(strategy=strategy, anchor=anchor, epochs=epochs)
+    given: dict[str, Any] = {"strategy": strategy, "anchor": anchor, "epochs": epochs}
+    training = replace(usual_training(engine), **{name: value for name, value in given.items() if value is not None})
     start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
     data = {"name": task.name, "source": dataset, "seeds": seeds and str(seeds), "train_ratio": train_ratio}
@@ -294,6 +304,7 @@ def align(
         fusion_weight=fusion_weight,
         enhancement=enhancement,
         training=training,
+        pairwise=pairwise,
         duplicates=list(dict.fromkeys(duplicates or ())),
         random_state=random_state,
         device=device,
@@ -318,7 +329,7 @@ def _refuse_unused(context: typer.Context, engine: str) -> None:
     from multiea.pipeline import check_engine
 
     parts = check_engine(engine)
-    of_training = {"strategy": "--strategy", "anchor": "--anchor", "epochs": "--epochs"}
+    of_training = {"strategy": "--strategy", "anchor": "--anchor", "epochs": "--epochs", "pairwise": "--pairwise"}
     unused = {} if len(parts) > 1 else {"fusion_weight": "--fusion-weight"}
     unused |= of_training if parts == ["propagation"] else {}
     unused |= {} if "propagation" in parts else {"bootstrap": "--bootstrap"}
@@ -333,7 +344,8 @@ def _aligned(
     task: Task, out_folder: Path, data: dict[str, Any], *, force: bool, read_seconds: float = 0.0, **settings: Any
 ) -> tuple[Alignment, dict[str, Any]]:
     """Aligns a task, scores it and writes the run folder, with where the data came from."""
-    from multiea.outputs.run_folder import peak_rss_mb, save
+    from multiea.memory import peak_rss_mb
+    from multiea.outputs.run_folder import save
     from multiea.pipeline import align as align_task
 
     start = time.perf_counter() - read_seconds
@@ -363,6 +375,9 @@ def evaluate(
         print_json(metrics)
     else:
         show_metrics(metrics)
+
+
+app.command()(reproduce)
 
 
 def main() -> None:

@@ -19,7 +19,8 @@ class JointGraph:
 
     entity_offsets, relation_offsets: (M + 1,) where each KG's entities and relations begin. The last relation is the
     self-relation, shared by all KGs. entity, relation, neighbour: (edges,) the tuples <r_k, e_j> in N_i, each once,
-    sorted by entity; both directions of a triple, and each entity as its own neighbour (eqs. 1-3).
+    sorted by entity; both directions of a triple, and each entity as its own neighbour (eqs. 1-3). triples: (T, 3) what
+    was given, head, relation and tail, each once.
     """
 
     entity_offsets: tuple[int, ...]
@@ -27,6 +28,7 @@ class JointGraph:
     entity: Tensor
     relation: Tensor
     neighbour: Tensor
+    triples: Tensor
 
     @property
     def entities(self) -> int:
@@ -69,8 +71,16 @@ def joint_graph(task: Task, device: torch.device | str = "cpu") -> JointGraph:
     entity, neighbour = np.r_[heads, tails, everyone], np.r_[tails, heads, everyone]
     relation = np.r_[relations, relations, self_relation]
     edges = torch.from_numpy(np.stack([entity, relation, neighbour]).astype(np.int64))
+    triples = torch.from_numpy(np.stack([heads, relations, tails], axis=1).astype(np.int64))
     entity, relation, neighbour = torch.unique(edges, dim=1).to(device)
-    return JointGraph(tuple(entity_offsets.tolist()), tuple(relation_offsets.tolist()), entity, relation, neighbour)
+    return JointGraph(
+        tuple(entity_offsets.tolist()),
+        tuple(relation_offsets.tolist()),
+        entity,
+        relation,
+        neighbour,
+        torch.unique(triples, dim=0).to(device),
+    )
 
 
 def canonical(task: Task) -> tuple[Task, Tensor]:

@@ -20,7 +20,7 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task, check_random_state
 from multiea.engines.propagation import Propagation
 from multiea.engines.rehearsal import Learned
-from multiea.engines.trained import ENCODERS, learn
+from multiea.engines.trained import ENCODERS, learn, learn_pairwise
 from multiea.engines.training import Score, Training
 from multiea.errors import MultiEAError, SettingError, check_share, resolve
 from multiea.evaluation.ranks import mean_reciprocal_rank
@@ -54,6 +54,7 @@ def align(
     propagation: Propagation | None = None,
     bootstrap: Bootstrapping | str = "all",
     training: Training | None = None,
+    pairwise: bool = False,
     fusion_weight: float = 0.2,
     duplicates: Sequence[str] = (),
     random_state: int = 0,
@@ -62,8 +63,9 @@ def align(
     """Aligns all KGs of a task at once, learning from its seeds alone.
 
     engine: `propagation`, a trained encoder, or both as `propagation+multiea`; fusion_weight is then what the encoder's
-    similarities count. duplicates: names of KGs that hold some things more than once; a group has one member of each
-    KG, and further ones of these KGs, as duplicates.
+    similarities count. pairwise: the encoder is trained for each pair of KGs alone, as methods for two KGs are, and
+    what comes of it is joined. duplicates: names of KGs that hold some things more than once; a group has one member of
+    each KG, and further ones of these KGs, as duplicates.
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
@@ -75,21 +77,25 @@ def align(
     enhancement = default_enhancement(engine, enhancement) if isinstance(enhancement, str) else enhancement
     propagation = Propagation() if propagation is None else propagation
     bootstrap = Bootstrapping(pool=bootstrap) if isinstance(bootstrap, str) else bootstrap
-    training = Training() if training is None else training
+    encoders = [name for name in names if name in ENCODERS]
+    if pairwise and not encoders:
+        raise SettingError("propagation has nothing to train pair by pair; pairwise goes with an encoder as engine")
+    training = usual_training(engine) if training is None else training
     if len(names) > 1:  # what one engine learns from, the other must not be judged by
         training = replace(training, validation_ratio=max(training.validation_ratio, HELD_BACK))
     chosen = _device(device)
+    if enhancement.mode == "product":
+        log.warning("enhancement 'product' is the paper's equation to the letter, for comparison: hubs ruin its groups")
     check_task(task)
     seconds: dict[str, float] = {}
     ordered, places = canonical(task)
     for_learning = Task(ordered.kgs, ordered.seeds, validation=ordered.validation, name=task.name)
     with _memory_errors_explained(), _timed(seconds, "engine"):
         trained: Learned | None = None
-        for name in names:
-            if name in ENCODERS:
-                trained = learn(
-                    for_learning, name, training, validate=_validation_score, device=chosen, random_state=random_state
-                )
+        for name in encoders:
+            trained = (learn_pairwise if pairwise else learn)(
+                for_learning, name, training, validate=_validation_score, device=chosen, random_state=random_state
+            )
         learned = trained
         if PROPAGATION in names:
             learned = propagate(
@@ -115,6 +121,7 @@ def align(
     with _memory_errors_explained(), _timed(seconds, "grouping"):
         found, further = grouped(for_learning, learned.embeddings, scores, pools, calibration, duplicates)
     settings = _settings_used(names, enhancement, propagation, bootstrap, training, fusion_weight, duplicates)
+    settings |= {"pairwise": True} if pairwise else {}
     settings = {"engine": engine, "random_state": random_state, "device": device, **settings}
     marks = learned.signatures
     among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
@@ -163,6 +170,12 @@ def check_engine(engine: str) -> list[str]:
     if len(set(names)) != len(names) or len([name for name in names if name != PROPAGATION]) > 1:
         raise SettingError(f"engine '{engine}' cannot be: one encoder alone, or fused as propagation+multiea")
     return names
+
+
+def usual_training(engine: str) -> Training:
+    """The settings an engine's encoder is trained with unless others are given."""
+    encoders = [name for name in check_engine(engine) if name in ENCODERS]
+    return ENCODERS[encoders[0]].usual if encoders else Training()
 
 
 def _beside(trained: Learned, weight: float) -> Beside:

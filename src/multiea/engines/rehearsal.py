@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
@@ -27,7 +27,7 @@ class Learned:
     """
 
     embeddings: Tensor
-    history: dict[str, object]
+    history: dict[str, Any]
     seeds: Groups
     held_back: Groups
     rehearsed: Tensor | None = None

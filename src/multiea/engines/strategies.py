@@ -41,3 +41,4 @@ def each(members: Tensor, present: Tensor, anchor: int) -> Tensor:
 
 
 STRATEGIES: dict[str, Strategy] = {"each": each, "anchor": anchor, "mean": mean}
+OWN = "own"  # the encoder's own way, where it has one

@@ -8,14 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import relu
 
 from multiea import progress
 from multiea.data.groups import ABSENT
+from multiea.engines.encoders.base import Encoder
 from multiea.engines.negatives import draw_negatives
-from multiea.engines.strategies import STRATEGIES, Strategy
+from multiea.engines.strategies import OWN, STRATEGIES, Strategy
 from multiea.errors import MultiEAError, SettingError, resolve
+from multiea.memory import peak_rss_mb
 from multiea.sparse import gather_rows
 
 Score = tuple[float, ...]  # compared from left to right, the higher the better
@@ -40,7 +42,9 @@ class Training:
     validation_ratio: float = 0.1
 
     def __post_init__(self) -> None:
-        resolve(self.strategy, STRATEGIES, what="strategy")
+        resolve(self.strategy, {**STRATEGIES, OWN: None}, what="strategy")
+        if self.anchor is not None and self.strategy != "anchor":
+            raise SettingError(f"an anchor KG changes nothing with strategy '{self.strategy}'; use strategy 'anchor'")
         for name in ("dimensions", "layers", "negatives", "refresh_every", "epochs", "look_every", "patience"):
             if getattr(self, name) < 1:
                 raise SettingError(f"{name} must be at least 1, got {getattr(self, name)}")
@@ -60,12 +64,13 @@ class History:
     validation: dict[int, Score] = field(default_factory=dict)
     best_epoch: int = 0
     parameters: int = 0
+    peak_memory_mb: float = 0.0  # on a GPU what tensors took at most, else all that the process has held at most
     seconds: float = 0.0
     interrupted: bool = False
 
 
 def fit(
-    encoder: nn.Module,
+    encoder: Encoder,
     groups: Tensor,
     entity_offsets: tuple[int, ...],
     settings: Training,
@@ -78,28 +83,41 @@ def fit(
 ) -> tuple[Tensor, History]:
     """Trains an encoder on groups, (G, M) joint ids with -1 where absent; returns its embeddings and what happened.
 
+    The loss is that of pulling groups together, and what the encoder adds of its own.
+
     With a validation score the embeddings are those of the best look, without one those of the last epoch. Ctrl-C ends
     training with the best so far.
     """
     history = History(parameters=sum(parameter.numel() for parameter in encoder.parameters()))
     optimizer = torch.optim.Adam(encoder.parameters(), lr=settings.learning_rate)
-    strategy = STRATEGIES[settings.strategy]
+    if groups.device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats(groups.device)
+    own = settings.strategy == OWN
+    if own and type(encoder).alignment_loss is Encoder.alignment_loss:
+        name = type(encoder).__name__
+        raise SettingError(f"{name} has no way of its own to pull groups together; use strategy each, anchor or mean")
+    encoder.begin(groups, own=own)
     best: Tensor | None = None
     best_score: Score = ()
     waited, start = 0, time.perf_counter()
     with progress.stage(what, epochs) as advance:
         try:
             for epoch in range(1, epochs + 1):
-                if (epoch - 1) % settings.refresh_every == 0:
-                    negatives = draw_negatives(groups, entity_offsets, settings.negatives, generator)
-                embeddings = encoder()  # (N, d)
-                loss, gradient = margin_loss(embeddings, groups, negatives, strategy, anchor, settings.margin)
+                optimizer.zero_grad()
+                if settings.strategy == OWN:
+                    loss = _stepped_back(encoder.alignment_loss(generator))
+                else:
+                    if (epoch - 1) % settings.refresh_every == 0:
+                        negatives = draw_negatives(groups, entity_offsets, settings.negatives, generator)
+                    strategy = STRATEGIES[settings.strategy]
+                    embeddings = encoder()  # (N, d)
+                    loss, gradient = margin_loss(embeddings, groups, negatives, strategy, anchor, settings.margin)
+                    embeddings.backward(gradient)
+                loss += _stepped_back(encoder.own_loss(generator))
                 if not math.isfinite(loss):
                     raise MultiEAError(
                         f"training diverged in epoch {epoch}: the loss is {loss}; lower the learning rate"
                     )
-                optimizer.zero_grad()
-                embeddings.backward(gradient)
                 optimizer.step()
                 history.losses.append(loss)
                 advance(1, f"loss {loss:,.1f}" + (f", validation {best_score[0]:.1%}" if best_score else ""))
@@ -119,7 +137,12 @@ def fit(
         with torch.no_grad():
             best = encoder()
     history.seconds = time.perf_counter() - start
+    history.peak_memory_mb = _peak_memory_mb(groups.device)
     return best, history
+
+
+def _peak_memory_mb(device: torch.device) -> float:
+    return torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else peak_rss_mb()
 
 
 def margin_loss(
@@ -144,6 +167,14 @@ def margin_loss(
         total += float(loss.detach())
     gradient = leaf.grad if leaf.grad is not None else torch.zeros_like(leaf)
     return total, gradient
+
+
+def _stepped_back(loss: Tensor | None) -> float:
+    """A loss whose gradients are added to the parameters' own; zero where there is none."""
+    if loss is None:
+        return 0.0
+    loss.backward()  # type: ignore[no-untyped-call]
+    return float(loss.detach())
 
 
 def _distances(embeddings: Tensor, ids: Tensor, strategy: Strategy, anchor: int) -> Tensor:

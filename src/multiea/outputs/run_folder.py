@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-import resource
-import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -35,6 +33,7 @@ from multiea.errors import InputError, OutputError
 from multiea.grouping.confidence import Calibration
 from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.mutual import FoundGroups
+from multiea.memory import peak_rss_mb
 from multiea.similarity.enhancement import Enhancement
 from multiea.writing import new_folder
 
@@ -134,11 +133,6 @@ def manifest(alignment: Alignment) -> dict[str, Any]:
         "calibration": asdict(alignment.calibration),
         "history": dict(alignment.history),
     }
-
-
-def peak_rss_mb() -> int:
-    """The most memory this process has held, in megabytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def _entity_table(task: Task) -> pl.DataFrame:

@@ -6,11 +6,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, normalize
 
+from multiea.engines.encoders.base import Encoder, xavier_uniform
 from multiea.graph import JointGraph
 from multiea.sparse import Pattern, dot_products, multiply, softmax_over_rows
 
 
-class MultiEAEncoder(nn.Module):
+class MultiEAEncoder(Encoder):
     r"""Entity embeddings through layers of
 
         h'_i = ELU( sum over <r_k, e_j> in N_i of  alpha_ikj W_k h_j ),     W_k = I - 2 g_k g_k^T,  |g_k| = 1,
@@ -51,8 +52,3 @@ class MultiEAEncoder(nn.Module):
         from_neighbours = multiply(self._to_neighbour, self._to_neighbour.sum_edges(alpha), h)
         from_relations = multiply(self._to_relation, self._to_relation.sum_edges(alpha * g_dot_h), g)
         return elu(from_neighbours - 2 * from_relations)  # (N, d)
-
-
-def xavier_uniform(rows: int, columns: int, generator: torch.Generator) -> Tensor:
-    """Xavier's uniform initialisation, drawn on the CPU so that every device starts from the same numbers."""
-    return nn.init.xavier_uniform_(torch.empty(rows, columns), generator=generator)

@@ -1,0 +1,124 @@
+"""IPTransE: TransE with paths, one vector a seed group, soft alignment of what comes near (Zhu et al., 2017)."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize, relu
+
+from multiea.data.groups import ABSENT
+from multiea.engines.encoders.base import Encoder, Translations, xavier_uniform
+from multiea.graph import JointGraph
+from multiea.sparse import gather_rows
+
+STEPS_LOOKED_AT = 1 << 22  # of two, by which paths are searched
+PATHS = 1 << 15  # an epoch
+SOFT_AFTER, SOFT_EVERY = 100, 25  # epochs
+BLOCK = 1 << 24  # cosines at a time
+NEAR = 0.7  # cosine from which two entities may be the same
+
+
+class IpTransE(Encoder):
+    r"""Knowledge model, PTransE: besides TransE, a path of two relations is the sum of its steps,
+
+        L_path = sum over paths (r1, r2) that a triple (h, r, t) closes of
+                 R max( |r1 + r2 - r| - |r1 + r2 - r'| + margin, 0 ),    R = 1 / ( |(h, r1, .)| |(e, r2, .)| ).
+
+    Joint model, parameter sharing: the members of a seed group have one vector. Iterative soft alignment: entities of
+    two KGs that are each other's nearest, and near, are drawn together by |e - e'|, weighted by how near they are.
+    Zhu et al., Iterative Entity Alignment via Joint Knowledge Embeddings, IJCAI 2017. Simplified: paths of two steps
+    along the triples' own direction; soft alignment begins after some epochs and is found anew every few.
+    Entities that are no seeds are looked at, lists of test entities never. Output: (entities, dimensions), of unit
+    length; `layers` has no meaning here.
+    """
+
+    def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
+        super().__init__()
+        device = graph.entity.device
+        self._offsets, self._epoch, self._margin = graph.entity_offsets, 0, 1.0
+        self._vector_of = torch.arange(graph.entities, device=device)
+        self._free = torch.ones(graph.entities, dtype=torch.bool, device=device)
+        self._paths, self._reliability = _paths(graph, generator)
+        self._soft = torch.empty(0, 2, dtype=torch.int64, device=device)
+        self.entities = nn.Parameter(xavier_uniform(graph.entities, dimensions, generator).to(device))
+        self.translations = Translations(graph, dimensions, generator)
+
+    def begin(self, groups: Tensor, *, own: bool) -> None:
+        """Members of a group share the vector of its first."""
+        first = torch.where(groups == ABSENT, len(self._vector_of), groups).amin(1, keepdim=True).expand_as(groups)
+        present = groups != ABSENT
+        self._vector_of[groups[present]] = first[present]
+        self._free[groups[present]] = False
+
+    def forward(self) -> Tensor:
+        """All entities' embeddings, (entities, dimensions)."""
+        return normalize(gather_rows(self.entities, self._vector_of))
+
+    def own_loss(self, generator: torch.Generator) -> Tensor:
+        """TransE's, that of paths, and that of soft alignment."""
+        embeddings = self()
+        loss: Tensor = self.translations(embeddings, generator) + self._path_loss(generator)
+        if self._epoch >= SOFT_AFTER and self._epoch % SOFT_EVERY == 0:
+            self._soft = self._near_each_other(embeddings.detach())
+        self._epoch += 1
+        one, other = (gather_rows(embeddings, ends) for ends in self._soft.t())
+        weight = (one * other).sum(1).detach().clamp(min=0)
+        loss += (weight * (one - other).norm(dim=1)).sum()
+        return loss
+
+    def _path_loss(self, generator: torch.Generator) -> Tensor:
+        relations = normalize(self.translations.relations)
+        if not len(self._paths):
+            return relations.sum() * 0
+        device = relations.device
+        some = torch.randint(len(self._paths), (min(PATHS, len(self._paths)),), generator=generator, device=device)
+        first, second, direct = self._paths[some].unbind(1)
+        false = torch.randint(len(relations), (len(some),), generator=generator, device=device)
+        path = gather_rows(relations, first) + gather_rows(relations, second)
+        right, wrong = ((path - gather_rows(relations, end)).norm(dim=1) for end in (direct, false))
+        return (self._reliability[some] * relu(right - wrong + self._margin)).sum()
+
+    def _near_each_other(self, embeddings: Tensor) -> Tensor:
+        """Pairs of free entities of two KGs that are each other's nearest, (pairs, 2)."""
+        free = [torch.nonzero(self._free[start:stop])[:, 0] + start for start, stop in pairwise(self._offsets)]
+        pairs = [self._soft[:0]]
+        for one, other in combinations(free, 2):
+            if not len(one) or not len(other):
+                continue
+            there, how_near = _nearest(embeddings[one], embeddings[other])
+            back, _ = _nearest(embeddings[other], embeddings[one])
+            mutual = (back[there] == torch.arange(len(one), device=there.device)) & (how_near >= NEAR)
+            pairs.append(torch.stack([one[mutual], other[there[mutual]]], dim=1))
+        return torch.cat(pairs)
+
+
+def _nearest(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
+    """For each row the other's row with the highest cosine, and that cosine."""
+    size = max(1, BLOCK // len(other))
+    best = [(one[start : start + size] @ other.t()).max(1) for start in range(0, len(one), size)]
+    return torch.cat([block.indices for block in best]), torch.cat([block.values for block in best])
+
+
+def _paths(graph: JointGraph, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Paths of two relations and the relation of a triple with the same ends, (paths, 3), and how reliable each is."""
+    triples = graph.triples[torch.argsort(graph.triples[:, 0], stable=True)]
+    head, relation, tail = triples.unbind(1)
+    leaving = torch.bincount(head, minlength=graph.entities)
+    steps = leaving[tail]  # by which a triple goes on
+    order = torch.randperm(len(triples), generator=generator).to(triples.device)
+    first = order[steps[order].cumsum(0) <= STEPS_LOOKED_AT]
+    starts = leaving.cumsum(0) - leaving
+    into = torch.repeat_interleave(torch.arange(len(first), device=first.device), steps[first])
+    within = torch.arange(len(into), device=first.device) - (steps[first].cumsum(0) - steps[first])[into]
+    first = first[into]
+    second = starts[tail[first]] + within
+    ends = torch.sort(head * graph.entities + tail)
+    wanted = head[first] * graph.entities + tail[second]
+    place = torch.searchsorted(ends.values, wanted).clamp(max=max(len(triples) - 1, 0))
+    closed = ends.values[place] == wanted if len(triples) else wanted > 0
+    first, second, direct = first[closed], second[closed], ends.indices[place[closed]]
+    _, kind, count = torch.unique(head * graph.relations + relation, return_inverse=True, return_counts=True)
+    reliability = 1.0 / (count[kind[first]] * count[kind[second]])
+    return torch.stack([relation[first], relation[second], relation[direct]], dim=1), reliability

@@ -1,0 +1,66 @@
+"""NAEA: attention over an entity's neighbours and the relations that lead to them (Zhu et al., 2019)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu, leaky_relu, normalize
+
+from multiea.engines.encoders.base import Encoder, Translations, xavier_uniform
+from multiea.graph import JointGraph
+from multiea.sparse import Pattern, multiply, softmax_over_rows
+
+
+class Naea(Encoder):
+    r"""Neighbour-level embeddings, layers of attention over tuples <r_k, e_j> in N_i:
+
+        h'_i = ELU( sum over N_i of  alpha_ikj ( W h_j + V g_k ) ),     no ELU after the last,
+        alpha_ikj = softmax over N_i of LeakyReLU( a . W h_i + b . W h_j + c . V g_k ).
+
+    Relation-level embeddings are the entities' own vectors. An entity is told by both, side by side. TransE is learned
+    on both levels, with the same relations.
+    Zhu et al., Neighborhood-Aware Attentional Representation for Multilingual Knowledge Graphs, IJCAI 2019.
+    Simplified: one head; relations enter the sum as well as the attention; groups are pulled together by training's
+    strategy instead of swapping members in triples; no iteration over newly aligned entities.
+    N_i holds i itself, by the self-relation. W and V: (d, d). Output: (entities, 2 * dimensions), each of unit length.
+    """
+
+    def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
+        super().__init__()
+        self._graph = graph
+        device, size = graph.entity.device, graph.entities
+        self._to_neighbour = Pattern(graph.entity, graph.neighbour, (size, size))
+        self._to_relation = Pattern(graph.entity, graph.relation, (size, graph.relations))
+        self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
+        self.projections = nn.ParameterList(  # W and V of each layer, near the identity at first
+            nn.Parameter(torch.eye(dimensions).repeat(2, 1, 1).to(device)) for _ in range(layers)
+        )
+        self.attention = nn.ParameterList(  # a, b and c of each layer
+            nn.Parameter(xavier_uniform(3, dimensions, generator).to(device)) for _ in range(layers)
+        )
+        self.translations = Translations(graph, dimensions, generator)
+
+    def forward(self) -> Tensor:
+        """All entities' embeddings, (entities, 2 * dimensions)."""
+        return normalize(torch.cat(self._levels(), dim=1))
+
+    def _levels(self) -> tuple[Tensor, Tensor]:
+        own = normalize(self.entities)  # (N, d)
+        h, g = own, normalize(self.translations.relations)
+        last = len(self.attention) - 1
+        for layer, (projections, attention) in enumerate(zip(self.projections, self.attention, strict=True)):
+            h = self._layer(h @ projections[0], g @ projections[1], *attention)
+            h = elu(h) if layer < last else h
+        return own, normalize(h)
+
+    def _layer(self, h: Tensor, g: Tensor, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+        i, k, j = self._graph.entity, self._graph.relation, self._graph.neighbour
+        alpha = softmax_over_rows(i, leaky_relu((h @ a)[i] + (h @ b)[j] + (g @ c)[k], 0.2), len(h))
+        of_neighbours = multiply(self._to_neighbour, self._to_neighbour.sum_edges(alpha), h)
+        return of_neighbours + multiply(self._to_relation, self._to_relation.sum_edges(alpha), g)  # (N, d)
+
+    def own_loss(self, generator: torch.Generator) -> Tensor:
+        """TransE's, on both levels."""
+        own, of_neighbours = self._levels()
+        loss: Tensor = self.translations(own, generator) + self.translations(of_neighbours, generator)
+        return loss

@@ -1,0 +1,98 @@
+"""Cells: what to run, on which data, and what the paper says comes of it; one TOML each."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from multiea.errors import InputError, resolve
+
+DATA = {"dbp-4": None, "dwy-3": None}
+BASELINES = ("mtranse", "iptranse", "gcn-align", "kecg", "naea", "psr")
+MEASURED = ("gcn-align", "kecg", "naea", "psr")  # for parameters, memory and time
+STRATEGIES = ("mean", "anchor", "each")
+CURVES = ("gamma", "lambda", "eta", "ratio")
+OURS = ("propagation", "propagation-all", "fusion")
+
+NEEDS: dict[str, tuple[str, ...]] = {  # the cells each table or figure is made of
+    "table-1": (),
+    "table-2": tuple(
+        f"{data}/{name}"
+        for data in DATA
+        for name in (*(f"{name}-pairwise" for name in BASELINES), *(f"multiea-{name}" for name in STRATEGIES), *OURS)
+    ),
+    "table-3": tuple(f"dbp-4/{name}{way}" for name in MEASURED for way in ("-pairwise", "")),
+    "table-4": tuple(f"dwy-3/{name}{way}" for name in MEASURED for way in ("-pairwise", "")),
+    "table-5": tuple(f"{data}/{name}-pairwise" for data in DATA for name in (*BASELINES, "psr-each")),
+    "table-6": tuple(f"{data}/{name}-pairwise" for data in DATA for name in (*BASELINES, "psr-each")),
+    "figure-case-study": (),
+    "figure-tsne": (),
+    "figure-sensitivity": tuple(f"{data}/sensitivity-{name}" for data in DATA for name in CURVES),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One experiment.
+
+    name: its file's place, such as dbp-4/kecg-pairwise. settings: what `multiea align` is given. enhancements: each
+    training is scored with all of them. vary: the one setting of a curve and its values. published: by table.
+    """
+
+    name: str
+    title: str
+    data: str
+    settings: Mapping[str, Any]
+    enhancements: tuple[str, ...]
+    random_states: tuple[int, ...] = (0, 1, 2)
+    vary: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def runs(self) -> Iterator[tuple[int, float | None]]:
+        """Random states, and the values of what varies."""
+        for state in self.random_states:
+            yield from ((state, value) for values in self.vary.values() for value in values)
+            if not self.vary:
+                yield state, None
+
+    def setting(self, value: float | None) -> dict[str, Any]:
+        """The settings of one run."""
+        return dict(self.settings) | ({} if value is None else dict.fromkeys(self.vary, value))
+
+
+def read_cells(folder: Path) -> dict[str, Cell]:
+    """All cells below a folder, by name."""
+    cells = {}
+    for path in sorted(folder.rglob("*.toml")):
+        name = path.relative_to(folder).with_suffix("").as_posix()
+        try:
+            content = tomllib.loads(path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InputError(f"is no TOML: {error}", path=path) from None
+        allowed = {part.name for part in fields(Cell)} - {"name"}
+        for key in content:
+            resolve(key, dict.fromkeys(allowed), what=f"key in {path}")
+        if missing := {"title", "data", "settings", "enhancements"} - set(content):
+            raise InputError(f"lacks {', '.join(sorted(missing))}", path=path)
+        resolve(content["data"], DATA, what=f"data in {path}")
+        lists: dict[str, Any] = {
+            key: tuple(content[key]) for key in ("enhancements", "random_states") if key in content
+        }
+        cells[name] = Cell(name=name, **(content | lists))
+    if not cells:
+        raise InputError("holds no experiments", path=folder, hint="Give the project's folder `experiments`")
+    return cells
+
+
+def wanted(names: Sequence[str], cells: Mapping[str, Cell]) -> list[Cell]:
+    """The cells some tables and figures are made of, each once."""
+    found: dict[str, Cell] = {}
+    for name in names:
+        for cell in NEEDS[name]:
+            if cell not in cells:
+                raise InputError(f"{name} needs the experiment '{cell}', which is not there")
+            found[cell] = cells[cell]
+    return list(found.values())

@@ -1,0 +1,81 @@
+"""`multiea reproduce`: the paper's tables and figures, by one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multiea.console import command, out, print_json
+from multiea.errors import SettingError, resolve
+
+NAMES = ("table-1", "table-2", "table-3", "table-4", "table-5", "table-6")
+FIGURES = ("figure-case-study", "figure-tsne", "figure-sensitivity")
+ALL = "all"
+PROJECT = Path(__file__).resolve().parents[3]
+
+
+@command
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"What to make: {', '.join((*NAMES, *FIGURES))}, or all.", show_default=False),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", help="Where DBP15K and DWY100K (or DWY15K) lie: a folder or an archive.")
+    ] = None,
+    experiments: Annotated[
+        Path | None, typer.Option(help="The folder of experiments; by default the project's.", show_default=False)
+    ] = None,
+    out_folder: Annotated[
+        Path, typer.Option("--out", help="Where data sets, figures and, of a quick run, results go.")
+    ] = Path("reproduction"),
+    quick: Annotated[
+        bool,
+        typer.Option("--quick", help="A cut of every experiment on small generated KGs; its numbers say nothing."),
+    ] = False,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    show_progress: Annotated[bool, typer.Option("--progress/--no-progress", help="Show how far long work is.")] = True,
+) -> None:
+    """Run the paper's experiments and write its tables and figures, beside what was published.
+
+    What is stored in experiments/results is not run again; an interrupted run goes on where it stopped.
+    """
+    from multiea.reproduction.cells import read_cells, wanted
+    from multiea.reproduction.figures import case_study, statistics
+    from multiea.reproduction.pages import pages
+    from multiea.reproduction.running import run_cells, tasks
+
+    every = (*NAMES, *FIGURES)
+    chosen = list(dict.fromkeys(names or ()))
+    if not chosen:
+        raise SettingError(f"say what to make: {', '.join((*every, ALL))}")
+    for name in chosen:
+        resolve(name, dict.fromkeys((*every, ALL)), what="table or figure")
+    chosen = list(every) if ALL in chosen else chosen
+    experiments = PROJECT / "experiments" if experiments is None else experiments
+    if not (experiments / "cells").is_dir():
+        raise SettingError(f"no experiments in {experiments}; --experiments names the project's folder `experiments`")
+    cells = read_cells(experiments / "cells")
+    results = out_folder / "quick" / "results" if quick else experiments / "results"
+    written_to = out_folder / "quick" if quick else experiments.parent / "docs" / "results"
+    task_of = tasks(source, out_folder / ("quick" if quick else "data"), quick=quick)
+    done = run_cells(wanted(chosen, cells), results, task_of, quick=quick, device=device)
+    texts = pages(chosen, cells, results)
+    if "table-1" in chosen:
+        texts["table-1"] = statistics(task_of)
+    written_to.mkdir(parents=True, exist_ok=True)
+    files = []
+    for name, text in texts.items():
+        (written_to / f"{name}.md").write_text(text, encoding="utf-8")
+        files.append(str(written_to / f"{name}.md"))
+    if {"figure-case-study", "figure-tsne"} & set(chosen):
+        files += map(str, case_study(task_of, out_folder, chosen, quick=quick, device=device))
+    if as_json:
+        print_json({"runs": done, "written": files})
+        return
+    out.print(f"{done} experiments run; written:")
+    for file in files:
+        out.print(f"  {file}")

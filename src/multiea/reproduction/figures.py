@@ -1,0 +1,142 @@
+"""Table 1, and the paper's case study: ten groups found, with names, and their embeddings on a plane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from multiea.data.benchmarks import RECIPES, Build, differences
+from multiea.errors import SettingError
+from multiea.reproduction.running import TRAIN_RATIO, TaskOf
+
+if TYPE_CHECKING:
+    from multiea.alignment import Alignment
+
+GROUPS = 10
+SIZE, EDGE = 480, 40
+COLOURS = ("#2a6f97", "#c1440e", "#4d7c0f", "#7b2d8b", "#8a6d00", "#5c5c5c")
+SHAPES = (
+    '<circle cx="{x}" cy="{y}" r="5"/>',
+    '<rect x="{left}" y="{top}" width="9" height="9"/>',
+    '<path d="M{x} {top} l5 9 h-10 z"/>',
+    '<path d="M{x} {top} l5 5 l-5 5 l-5 -5 z"/>',
+)
+
+
+def statistics(task_of: TaskOf) -> str:
+    """Table 1: what is in the data sets, beside the published counts."""
+    text = "# Table 1: the data sets\n\nEntities, relations and triples of each KG: published, then ours.\n"
+    for data, recipe in RECIPES.items():
+        task = task_of(data, 0, TRAIN_RATIO)
+        text += f"\n## {data}\n| KG | entities | relations | triples |\n|---|---|---|---|\n"
+        for kg in task.kgs:
+            said = recipe.published.get(kg.name)
+            counts = (len(kg.entities), len(kg.relations), len(kg.triples))
+            published = (None,) * 3 if said is None else (said.entities, said.relations, said.triples)
+            cells = [
+                f"{ours:,}" if one is None else f"{one:,}, {ours:,}"
+                for one, ours in zip(published, counts, strict=True)
+            ]
+            text += f"| {kg.name} | " + " | ".join(cells) + " |\n"
+        text += f"\nGroups: {recipe.published_groups:,}, {len(task.known):,}.\n"
+        text += "".join(f"\n- {note}" for note in differences(Build(data), task)) + "\n"
+    return text + "\nMade by `multiea reproduce table-1 --source FOLDER`.\n"
+
+
+def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bool, device: str) -> list[Path]:
+    """Ten groups found by MultiEA+each, as a table and as a picture; files below a folder.
+
+    They hold names of the benchmark's entities, so they lie beside the data and not in the documentation.
+    """
+    from dataclasses import replace
+
+    import multiea
+    from multiea.pipeline import usual_training
+
+    training = replace(usual_training("multiea"), strategy="each")
+    if quick:
+        training = replace(training, epochs=20, dimensions=32)
+    written = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for data in RECIPES:
+        task = task_of(data, 0, TRAIN_RATIO)
+        alignment = multiea.align(task, engine="multiea", training=training, device=device)
+        chosen = _surest_complete(alignment)
+        if "figure-case-study" in names:
+            written.append(folder / f"case-study-{data}.md")
+            written[-1].write_text(_table(alignment, chosen), encoding="utf-8")
+        if "figure-tsne" in names:
+            written.append(folder / f"tsne-{data}.svg")
+            written[-1].write_text(picture(alignment, chosen), encoding="utf-8")
+    return written
+
+
+def _surest_complete(alignment: Alignment) -> np.ndarray:
+    """The rows of the complete groups found whose weakest member is surest; whether they are right is not asked."""
+    complete = np.flatnonzero(alignment.found.groups.present.all(axis=1))
+    weakest = alignment.found.confidence[complete].min(axis=1)
+    return complete[np.argsort(-weakest, kind="stable")[:GROUPS]]
+
+
+def _table(alignment: Alignment, chosen: np.ndarray) -> str:
+    from multiea.evaluation.found import judged_groups
+
+    groups, kgs = alignment.found.groups.take(chosen), alignment.task.kgs
+    judged, right = judged_groups(groups, alignment.task.held_out, whole=True)
+    text = f"# Ten groups MultiEA+each finds on {alignment.task.name}\n\n"
+    text += "The surest complete ones; `right` by held-out groups.\n\n"
+    text += "| " + " | ".join([*groups.kg_names, "confidence", "right"]) + " |\n" + "|---" * (len(kgs) + 2) + "|\n"
+    for row, members in enumerate(groups.members):
+        names = [_label(kg, int(member)).replace("|", "\\|") for kg, member in zip(kgs, members, strict=True)]
+        sure = alignment.found.confidence[chosen[row]].min()
+        verdict = ("yes" if right[row] else "no") if judged[row] > 0 else "unknown"
+        text += "| " + " | ".join([*names, f"{sure:.2f}", verdict]) + " |\n"
+    return text
+
+
+def _label(kg: Any, member: int) -> str:
+    label = None if kg.labels is None else kg.labels[member]
+    return str(kg.entities[member] if label is None else label)
+
+
+def picture(alignment: Alignment, chosen: np.ndarray) -> str:
+    """Members of groups on a plane (t-SNE), one colour and shape a KG, joined by lines; as SVG."""
+    groups, kgs = alignment.found.groups.take(chosen), alignment.task.kgs
+    starts = np.cumsum([0, *(len(kg.entities) for kg in kgs)])[:-1]
+    ids = (groups.members + starts).ravel()
+    points = _on_a_plane(alignment.embeddings[ids].float().cpu().numpy()).reshape(*groups.members.shape, 2)
+    low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
+    points = EDGE + (points - low) / np.maximum(high - low, 1e-9) * (SIZE - 2 * EDGE)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE} {SIZE}" font-family="sans-serif" font-size="12">'
+    ]
+    for members in points:
+        line = " ".join(f"{x:.1f},{y:.1f}" for x, y in members)
+        parts.append(f'<polygon points="{line}" fill="none" stroke="#222" stroke-width="0.8"/>')
+    for number, kg in enumerate(kgs):
+        shape = SHAPES[number % len(SHAPES)]
+        parts.append(f'<g fill="{COLOURS[number % len(COLOURS)]}">')
+        for row, (x, y) in enumerate(points[:, number]):
+            name = escape(_label(kg, int(groups.members[row, number])))
+            mark = shape.format(x=f"{x:.1f}", y=f"{y:.1f}", left=f"{x - 4.5:.1f}", top=f"{y - 5:.1f}")
+            parts.append(mark.replace("/>", f"><title>{name}</title></{mark[1:].split()[0]}>"))
+        at = 10 + 90 * number
+        parts.append(
+            shape.format(x=at, y=12, left=at - 4.5, top=7) + f'<text x="{at + 9}" y="16">{escape(kg.name)}</text>'
+        )
+        parts.append("</g>")
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _on_a_plane(vectors: np.ndarray) -> np.ndarray:
+    try:
+        from openTSNE import TSNE  # type: ignore[import-not-found, import-untyped, unused-ignore]
+    except ImportError:
+        raise SettingError("figure-tsne needs openTSNE: pip install 'multiea[report]'") from None
+    perplexity = max(2.0, min(10.0, (len(vectors) - 1) / 3))
+    made = TSNE(perplexity=perplexity, initialization="pca", random_state=0, neighbors="exact").fit(vectors)
+    return np.asarray(made)

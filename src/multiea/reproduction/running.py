@@ -1,0 +1,154 @@
+"""Runs cells: trains, scores with each enhancement, and stores what was measured, so that nothing is run twice."""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from multiea import progress
+from multiea.data.benchmarks import RECIPES, Build, build_benchmark
+from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.write import write_task
+from multiea.errors import InputError, SettingError
+from multiea.reproduction.cells import Cell
+from multiea.writing import new_folder
+
+if TYPE_CHECKING:
+    from multiea.data.task import Task
+
+TaskOf = Callable[[str, int, float], "Task"]  # data, random state, share of groups that are seeds
+TRAIN_RATIO = 0.3
+QUICK_ENTITIES = 200
+MEGABYTE = 1 << 20  # the paper's: four bytes a parameter
+
+
+def run_cells(cells: Sequence[Cell], results: Path, task_of: TaskOf, *, quick: bool, device: str) -> int:
+    """Runs what is not stored yet; returns how many runs that were."""
+    open_runs = [
+        (cell, *run) for cell in cells for run in cell.runs() if _stored(results, cell).get(_key(*run)) is None
+    ]
+    start, done = time.perf_counter(), 0
+    with progress.stage("experiments", len(open_runs)) as advance:
+        for cell, state, value in open_runs:
+            row = run_cell(cell, state, value, task_of, quick=quick, device=device)
+            store(results, cell, row)
+            done += 1
+            left = (time.perf_counter() - start) / done * (len(open_runs) - done)
+            advance(1, f"{done} done, {len(open_runs) - done} left, about {left / 60:.0f} min; last: {cell.name}")
+    return done
+
+
+def run_cell(
+    cell: Cell, random_state: int, value: float | None, task_of: TaskOf, *, quick: bool, device: str
+) -> dict[str, Any]:
+    """One run of a cell and all that is measured of it."""
+    import torch
+
+    import multiea
+    from multiea.engines.training import Training
+    from multiea.pipeline import default_enhancement, usual_training
+
+    settings = cell.setting(value)
+    if quick:
+        settings.pop("anchor", None)  # generated KGs have other names
+    engine = settings.pop("engine")
+    task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
+    gamma = settings.pop("gamma", None)
+    of_training = {field.name for field in fields(Training)}
+    training = replace(usual_training(engine), **{k: v for k, v in settings.items() if k in of_training})
+    if quick:
+        training = replace(training, epochs=4, look_every=2, dimensions=32)
+    rest = {key: value for key, value in settings.items() if key not in of_training}
+    modes = {mode: default_enhancement(engine, mode) for mode in cell.enhancements}
+    if gamma is not None:
+        modes = {mode: replace(enhancement, weights=(gamma, 1 - gamma)) for mode, enhancement in modes.items()}
+    start = time.perf_counter()
+    first, *others = modes.values()
+    alignment = multiea.align(
+        task, engine=engine, enhancement=first, training=training, random_state=random_state, device=device, **rest
+    )
+    scores = {cell.enhancements[0]: _scores(alignment.evaluate())}
+    for mode, enhancement in zip(cell.enhancements[1:], others, strict=True):
+        scores[mode] = _scores(alignment.with_enhancement(enhancement).evaluate())
+    parameters = alignment.history.get("parameters", 0)
+    cuda = alignment.embeddings.device.type == "cuda"
+    return {
+        "random_state": random_state,
+        "value": value,
+        "scores": scores,
+        "parameters": parameters,
+        "parameter_mb": parameters * 4 / MEGABYTE,
+        "peak_memory_mb": alignment.history.get("peak_memory_mb"),
+        "training_seconds": alignment.history.get("seconds", alignment.seconds["engine"]),
+        "seconds": time.perf_counter() - start,
+        "device": torch.cuda.get_device_name() if cuda else f"{torch.get_num_threads()} CPU cores",
+        "versions": {"multiea": multiea.__version__, "torch": torch.__version__, "python": platform.python_version()},
+    }
+
+
+def _scores(metrics: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of an evaluation."""
+    kept = {"m_hits": metrics["m_hits"], "pairs": metrics["pairs"]}
+    return kept | {"hits": {pool: metrics["hits"][pool] for pool in metrics["hits"]}}
+
+
+def stored(results: Path, cell: Cell) -> list[dict[str, Any]]:
+    """The rows of a cell that were run."""
+    return list(_stored(results, cell).values())
+
+
+def store(results: Path, cell: Cell, row: dict[str, Any]) -> None:
+    """Adds a row to those of a cell; a crash leaves the old file whole."""
+    rows = _stored(results, cell)
+    rows[_key(row["random_state"], row["value"])] = row
+    path = _path(results, cell)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = path.with_suffix(".partial")
+    draft.write_text(json.dumps([rows[key] for key in sorted(rows)], indent=1) + "\n", encoding="utf-8")
+    draft.replace(path)
+
+
+def _stored(results: Path, cell: Cell) -> dict[tuple[int, float], dict[str, Any]]:
+    path = _path(results, cell)
+    if not path.exists():
+        return {}
+    try:
+        return {_key(row["random_state"], row["value"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
+    except (ValueError, KeyError, TypeError):
+        raise InputError("holds no results", path=path, hint="Remove it; the experiment is then run again") from None
+
+
+def _path(results: Path, cell: Cell) -> Path:
+    return results / f"{cell.name}.json"
+
+
+def _key(random_state: int, value: float | None) -> tuple[int, float]:
+    return random_state, float("-inf") if value is None else float(value)
+
+
+def tasks(source: Path | None, folder: Path, *, quick: bool) -> TaskOf:
+    """Where cells get their data: benchmarks built below a folder, or for a quick look generated KGs of as many."""
+    from multiea.data.load import load
+
+    def task_of(data: str, random_state: int, train_ratio: float) -> Task:
+        place = folder / data
+        if not place.exists():
+            with new_folder(place, "data set") as draft:
+                if quick:
+                    write_synthetic(Synthesis(kgs=len(RECIPES[data].kg_names), entities=QUICK_ENTITIES), draft)
+                else:
+                    _build(data, source, draft)
+        return load(place, train_ratio=train_ratio, random_state=random_state)
+
+    return task_of
+
+
+def _build(data: str, source: Path | None, folder: Path) -> None:
+    if source is None:
+        raise SettingError("--source must say where DBP15K and DWY100K (or DWY15K) lie: a folder or an archive")
+    write_task(build_benchmark(Build(data), source), folder)
