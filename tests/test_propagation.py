@@ -349,3 +349,16 @@ def test_embeddings_are_shorter_the_more_entities_there_are() -> None:
     assert lengths[0] > lengths[1] > lengths[2] > lengths[3] > 0
     assert 1_000_000 * settings.width(*settings.sizes(1_000_000)) <= MOST_NUMBERS
     assert Propagation(dimensions=256, relation_numbers=7).sizes(1_000) == (256, 7)
+
+
+def test_embeddings_of_some_entities_are_those_of_all(small: Task) -> None:
+    wirings = [Wiring(kg) for kg in small.kgs]
+    whole = embed(wirings, small.seeds, FAST, 0)
+    chosen = [np.arange(3, len(kg.entities), 4) for kg in small.kgs]
+    eyes = [wiring.eyes_of(entities) for wiring, entities in zip(wirings, chosen, strict=True)]
+    some = embed(wirings, small.seeds, FAST, 0, eyes=eyes)
+    starts = np.cumsum([0, *(len(kg.entities) for kg in small.kgs)])[:-1]
+    rows = np.concatenate([entities + start for entities, start in zip(chosen, starts, strict=True)])
+    torch.testing.assert_close(some[rows], whole[rows])
+    others = np.setdiff1d(np.arange(len(whole)), rows)
+    assert not some[others].any()

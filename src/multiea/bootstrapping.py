@@ -18,6 +18,7 @@ from multiea.engines.rehearsal import Learned, hold_back
 from multiea.engines.signatures import signatures
 from multiea.errors import SettingError, check_share, resolve
 from multiea.evaluation.found import judged_groups, scores_of_pairs
+from multiea.evaluation.scores import pool_of_candidates
 from multiea.grouping.confidence import Calibration, calibrate
 from multiea.grouping.mutual import closed, joined, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs
@@ -102,31 +103,34 @@ def propagate(
             settings,
             (random_state * 1_000_003 + number) % 2**63,
             _weights(labels, known, bootstrapping),
+            None if last else eyes,
         )
         return own if beside is None else fused(own, beside.final if last else beside.rehearsed, beside.weight)
 
     sizes = [len(kg.entities) for kg in task.kgs]
+    limited = bootstrapping.pool == "test"
+    pools = _limits(held_back, test_entities) if limited else pool_of_candidates("all", sizes, seeds, held_back)
+    eyes = [wiring.eyes_of(pool) for wiring, pool in zip(wirings, pools, strict=True)]
     by_signatures = enhancement.candidates is not None and not is_exact(sizes, device)
     history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
     history["search"] = "restricted" if by_signatures else "exact"
     none = bootstrapping.pool == "none"
     rehearsal = Task(task.kgs, seeds, held_back)
-    limits = _limits(held_back, test_entities) if bootstrapping.pool == "test" else "all"
     error = 0.5 / max(int(np.triu(held_back.overlap(), 1).sum()), 1) ** 0.5  # of a share among so many pairs
     best: _Round | None = None
     labels, found, worse, highest = seeds, Groups.empty(task.kg_names), 0, 0.0
 
     def compared(number: int) -> tuple[Pairs, list[np.ndarray]]:
         marks = signatures(task.kgs, labels) if by_signatures else None
-        return pool_similarities(rehearsal, embedded(labels, number), enhancement, limits, held_back, marks)
+        return pool_similarities(rehearsal, embedded(labels, number), enhancement, pools, held_back, marks)
 
     rounds = 1 if none else bootstrapping.rounds
     with progress.stage("propagating" if none else "bootstrapping", rounds) as advance:
         for number in range(rounds):
-            scores, pools = compared(number)
-            matches = found_among(scores, pools, rehearsal)
+            scores, candidates = compared(number)
+            matches = found_among(scores, candidates, rehearsal)
             whole = joined(matches, task.kg_names)
-            inside = scores_inside(whole, scores, pools)
+            inside = scores_inside(whole, scores, candidates)
             calibration = calibrate(whole, inside, held_back)
             f1 = scores_of_pairs(whole, held_back)["f1"]
             history["rounds"].append({"labels": len(labels), "f1_held_back": f1})

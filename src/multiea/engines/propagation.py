@@ -88,15 +88,41 @@ class Wiring:
         head, relation, tail = torch.from_numpy(kg.triples.astype(np.int64).T).to(device)
         head, tail = torch.cat([head, tail]), torch.cat([tail, head])
         relation = torch.cat([relation, relation + relations])
-        ones = torch.ones(len(head), device=device)
         self.entities, self.relations = count, 2 * relations
-        self.pattern = Pattern(head, tail, (count, count))
+        self._edges = head, relation, tail
+        self.all_eyes = Eyes(torch.arange(count, device=device), *self._edges, (count, 2 * relations))
+        pattern = self.all_eyes.pattern
         self.degrees = torch.bincount(head, minlength=count).float()  # (n,)
-        self.neighbours = self.pattern.matrix(self.pattern.sum_edges(ones))  # (n, n) number of edges
+        self.neighbours = pattern.matrix(pattern.sum_edges(torch.ones(len(head), device=device)))  # (n, n) edges
         self.heads = _binary(relation, head, (2 * relations, count))
-        self.tails = _binary(tail, relation, (count, 2 * relations))
-        of_entry = Pattern(self.pattern.entry, relation, (self.pattern.entries, 2 * relations))
+        self.tails = self.all_eyes.relations
+
+    def eyes_of(self, entities: np.ndarray) -> Eyes:
+        """What some of the entities see."""
+        chosen = torch.from_numpy(entities.astype(np.int64)).to(self.degrees.device)
+        place = torch.full((self.entities,), ABSENT, device=chosen.device)
+        place[chosen] = torch.arange(len(chosen), device=chosen.device)
+        head, relation, tail = self._edges
+        theirs = torch.nonzero(place.index_select(0, head) != ABSENT)[:, 0]
+        row, by, to = (part.index_select(0, theirs) for part in (place.index_select(0, head), relation, tail))
+        return Eyes(chosen, row, by, to, (self.entities, self.relations))
+
+
+class Eyes:
+    """The edges that leave some entities, by which these see their neighbours and the relations to them.
+
+    entities: (m,) whose they are; row, relation, tail: of each edge, row being the number among these entities.
+    """
+
+    def __init__(self, entities: Tensor, row: Tensor, relation: Tensor, tail: Tensor, sizes: tuple[int, int]) -> None:
+        count, relations = sizes
+        self.entities = entities
+        self.pattern = Pattern(row, tail, (len(entities), count))
+        of_entry = Pattern(self.pattern.entry, relation, (self.pattern.entries, relations))
+        ones = torch.ones(len(row), device=row.device)
         self.relations_of_entry = of_entry.matrix(of_entry.sum_edges(ones))  # (entries, 2r)
+        inverse = torch.where(relation < relations // 2, relation + relations // 2, relation - relations // 2)
+        self.relations = _binary(row, inverse, (len(entities), relations))  # those of which each is a tail
 
 
 @dataclass(frozen=True)
@@ -114,10 +140,12 @@ def embed(
     settings: Propagation,
     random_state: int,
     weights_of_groups: np.ndarray | None = None,
+    eyes: Sequence[Eyes] | None = None,
 ) -> Tensor:
     """Embeddings of all entities, KG after KG, (N, width), of unit length; zero where no label arrives.
 
-    weights_of_groups: how much each group's label counts, (groups,), one without.
+    weights_of_groups: how much each group's label counts, (groups,), one without. eyes: for each KG those of the
+    entities whose embeddings are wanted; all others stay zero.
     An entity's own label does not enter its embedding directly, it only comes back over neighbours: whether it belongs
     to a group is told by these.
     """
@@ -147,24 +175,28 @@ def embed(
         flows.append(_flow(wiring, start, settings))
     of_relations = _damped([flow.relations for flow in flows], to_numbers, settings.relation_discount)
     weights = [math.sqrt(weight) for weight in settings.view_weights]
-    result = torch.empty(entities, settings.width(dimensions, numbers), device=device)
+    result = torch.zeros(entities, settings.width(dimensions, numbers), device=device)
     stop = 0
-    for wiring, flow, own_numbers in zip(wirings, flows, of_relations, strict=True):
+    for number, (wiring, flow, own_numbers) in enumerate(zip(wirings, flows, of_relations, strict=True)):
         start_row, stop = stop, stop + wiring.entities
-        rows = result[start_row:stop]
+        seeing = wiring.all_eyes if eyes is None else eyes[number]
         columns = normalize(_folded(flow.entities, for_columns))
-        near = _folded(flow.arrived[:-1], for_near)
+        arrived = [state.index_select(0, seeing.entities) if eyes else state for state in flow.arrived]
+        near = _folded(arrived[:-1], for_near)
         views = (
-            _by_relations(wiring, columns, own_numbers, settings.columns),
-            flow.arrived[-1],
+            _by_relations(seeing, columns, own_numbers, settings.columns),
+            arrived[-1],
             near[:, : dimensions // 2] + near[:, dimensions // 2 :],
-            wiring.tails @ (torch.cat(flow.relations, 1) @ to_kinds),
+            seeing.relations @ (torch.cat(flow.relations, 1) @ to_kinds),
         )
+        rows = result[start_row:stop] if eyes is None else result.new_empty(len(arrived[0]), result.shape[1])
         at = 0
         for weight, view in zip(weights, views, strict=True):
             rows[:, at : at + view.shape[1]] = normalize(view).mul_(weight)
             at += view.shape[1]
         rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)
+        if eyes is not None:
+            result[start_row:stop].index_copy_(0, seeing.entities, rows)
     return result
 
 
@@ -223,20 +255,20 @@ def _damping(some: Tensor, strength: float) -> Tensor:
     return damped.float()
 
 
-def _by_relations(wiring: Wiring, columns: Tensor, numbers: Tensor, width: int) -> Tensor:
+def _by_relations(eyes: Eyes, columns: Tensor, numbers: Tensor, width: int) -> Tensor:
     """A sketch of the sum over edges of (relation's numbers) x (neighbour's columns), (n, K * width).
 
     For each of a relation's numbers, some of the neighbours' columns flow through edges weighted by it.
     """
     parts = columns.view(len(columns), -1, width).transpose(0, 1).contiguous()  # (parts, n, width)
-    of_entries = (wiring.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
-    result = columns.new_empty(wiring.entities, len(of_entries), width)
-    at_once = max(1, ENTRIES_AT_ONCE[columns.device.type] // max(1, wiring.pattern.entries))
+    of_entries = (eyes.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
+    result = columns.new_empty(len(eyes.entities), len(of_entries), width)
+    at_once = max(1, ENTRIES_AT_ONCE[columns.device.type] // max(1, eyes.pattern.entries))
     at_once = math.gcd(1 << (at_once.bit_length() - 1), len(parts))
     for start in range(0, len(of_entries), at_once):
         weights = of_entries[start : start + at_once]
         some = parts[start % len(parts) :][: len(weights)].reshape(-1, width)
-        seen = wiring.pattern.repeated(weights) @ some
+        seen = eyes.pattern.repeated(weights) @ some
         result[:, start : start + len(weights)] = seen.view(len(weights), -1, width).transpose(0, 1)
     return result.flatten(1)
 

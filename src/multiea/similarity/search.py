@@ -51,11 +51,12 @@ def search(
 
 def _among_all(left: Comparable, right: Comparable, count: int) -> SparseScores:
     shape = (len(left), len(right))
-    least = _reached_by(left, right, count)
-    keys, values = [], []
     size = max(1, BLOCK_NUMBERS // max(1, shape[1]))
+    whole = left.cosines(right) if shape[0] <= size else None
+    least = _reached_by(left, right, count, whole)
+    keys, values = [], []
     for start in range(0, shape[0], size):
-        block = left[start : start + size].cosines(right)
+        block = left[start : start + size].cosines(right) if whole is None else whole
         top = block.topk(min(count, shape[1]), dim=1)
         row = torch.arange(start, start + len(block), device=left.device)[:, None]
         keys.append((row * shape[1] + top.indices).flatten())
@@ -66,16 +67,21 @@ def _among_all(left: Comparable, right: Comparable, count: int) -> SparseScores:
     return _each_once(torch.cat(keys), torch.cat(values), shape)
 
 
-def _reached_by(left: Comparable, right: Comparable, count: int) -> Tensor:
-    """For each column the cosine that about so many rows reach, told by a sample of them; at least zero."""
-    some = left[:: max(1, min(len(left) // FEW_ROWS, ONE_OF), len(left) // MANY_ROWS)]
+def _reached_by(left: Comparable, right: Comparable, count: int, whole: Tensor | None) -> Tensor:
+    """For each column the cosine that about so many rows reach, told by a sample of them; at least zero.
+
+    whole: the cosines of all pairs, where they are at hand.
+    """
+    step = max(1, min(len(left) // FEW_ROWS, ONE_OF), len(left) // MANY_ROWS)
+    some = left[::step]
     rank = count * len(some) // len(left) + 1
     if rank > len(some):
         return right.embeddings.new_zeros(len(right))
     parts = []
     size = max(1, BLOCK_NUMBERS // max(1, len(some)))
     for start in range(0, len(right), size):
-        block = right[start : start + size].cosines(some)
+        few = slice(start, start + size)
+        block = right[few].cosines(some) if whole is None else whole[::step, few].t().contiguous()
         parts.append(block.topk(rank, dim=1).values[:, -1].clamp(min=0))
     return torch.cat(parts)
 
