@@ -120,6 +120,8 @@ def test_ranks_among_a_few_scores_are_those_of_the_whole_rows() -> None:
     whole = scores.rows(row).tolist()
     expected = [literal_rank(of_row, true) for of_row, true in zip(whole, column.tolist(), strict=True)]
     assert scores.ranks(row, column).tolist() == expected
+    broken = scores.with_values(torch.full_like(scores.values, torch.nan))
+    assert broken.ranks(scores.row[:1], scores.column[:1]).item() > 1
 
 
 def test_equal_scores_for_everyone_give_the_middle_rank_not_the_first() -> None:

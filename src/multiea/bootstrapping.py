@@ -111,9 +111,11 @@ def propagate(
     limited = bootstrapping.pool == "test"
     pools = _limits(held_back, test_entities) if limited else pool_of_candidates("all", sizes, seeds, held_back)
     eyes = [wiring.eyes_of(pool) for wiring, pool in zip(wirings, pools, strict=True)]
-    by_signatures = enhancement.candidates is not None and not is_exact(sizes, device)
+    at_last = pool_of_candidates("all", sizes, task.seeds, held_back)
+    few = enhancement.candidates is not None
+    round_restricted, restricted = (few and not is_exact([*map(len, part)], device) for part in (pools, at_last))
     history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
-    history["search"] = "restricted" if by_signatures else "exact"
+    history["search"] = "restricted" if restricted else "exact"
     none = bootstrapping.pool == "none"
     rehearsal = Task(task.kgs, seeds, held_back)
     error = 0.5 / max(int(np.triu(held_back.overlap(), 1).sum()), 1) ** 0.5  # of a share among so many pairs
@@ -121,7 +123,7 @@ def propagate(
     labels, found, worse, highest = seeds, Groups.empty(task.kg_names), 0, 0.0
 
     def compared(number: int) -> tuple[Pairs, list[np.ndarray]]:
-        marks = signatures(task.kgs, labels) if by_signatures else None
+        marks = signatures(task.kgs, labels) if round_restricted else None
         return pool_similarities(rehearsal, embedded(labels, number), enhancement, pools, held_back, marks)
 
     rounds = 1 if none else bootstrapping.rounds
@@ -150,7 +152,7 @@ def propagate(
     final = task.seeds.joined(_without_members(best.found, task.seeds))
     history["labels"] = len(final)
     embeddings = embedded(final, len(history["rounds"]), last=True)
-    marks = signatures(task.kgs, final) if by_signatures else None
+    marks = signatures(task.kgs, final) if restricted else None
     embeddings = embeddings.half().float()  # what a run folder keeps, so that a run opened again scores the same
     return Learned(embeddings, history, seeds, held_back, None, marks, best.calibration)
 

@@ -52,7 +52,7 @@ class Pattern:
         """A matrix with the pattern several times along its diagonal; values: (times, entries)."""
         times, (rows, columns) = len(values), self.shape
         starts, places = self._forward
-        if len(self._repeated[1]) < times * self.entries:
+        if len(self._repeated[0]) < times * rows + 1:
             copy = torch.arange(times, device=starts.device)[:, None]
             ends = starts[1:] + copy * self.entries
             self._repeated = torch.cat([starts[:1], ends.flatten()]), (places + copy * columns).flatten()
@@ -145,7 +145,7 @@ class _GatherRows(torch.autograd.Function):
 
 
 def sampled(entries: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """For each entry of a sparse matrix the product of left's row and right's row; its own values do not matter."""
+    """For each entry of a sparse matrix the product of left's row and right's row; its own values must be finite."""
     products: Tensor = torch.sparse.sampled_addmm(entries, left, right.t(), beta=0.0).values()
     return products
 

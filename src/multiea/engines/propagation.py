@@ -263,7 +263,7 @@ def _by_relations(eyes: Eyes, columns: Tensor, numbers: Tensor, width: int) -> T
     parts = columns.view(len(columns), -1, width).transpose(0, 1).contiguous()  # (parts, n, width)
     of_entries = (eyes.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
     result = columns.new_empty(len(eyes.entities), len(of_entries), width)
-    at_once = max(1, ENTRIES_AT_ONCE[columns.device.type] // max(1, eyes.pattern.entries))
+    at_once = max(1, ENTRIES_AT_ONCE.get(columns.device.type, 1) // max(1, eyes.pattern.entries))
     at_once = math.gcd(1 << (at_once.bit_length() - 1), len(parts))
     for start in range(0, len(of_entries), at_once):
         weights = of_entries[start : start + at_once]

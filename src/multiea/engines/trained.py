@@ -42,8 +42,8 @@ class Method:
     usual: Training
 
 
-TRANSLATING = Training(strategy="each", epochs=1000, look_every=25)
-ATTENDING = Training(strategy="each")
+TRANSLATING = Training(strategy="each", epochs=300, look_every=25)
+ATTENDING = Training(strategy="each", epochs=300)
 ENCODERS: dict[str, Method] = {
     "multiea": Method(MultiEAEncoder, Training()),
     "mtranse": Method(MTransE, TRANSLATING),

@@ -17,7 +17,7 @@ from multiea.engines.encoders.base import Encoder
 from multiea.engines.negatives import draw_negatives
 from multiea.engines.strategies import OWN, STRATEGIES, Strategy
 from multiea.errors import MultiEAError, SettingError, resolve
-from multiea.memory import peak_rss_mb
+from multiea.memory import Peak
 from multiea.sparse import gather_rows
 
 Score = tuple[float, ...]  # compared from left to right, the higher the better
@@ -64,7 +64,7 @@ class History:
     validation: dict[int, Score] = field(default_factory=dict)
     best_epoch: int = 0
     parameters: int = 0
-    peak_memory_mb: float = 0.0  # on a GPU what tensors took at most, else all that the process has held at most
+    peak_memory_mb: float = 0.0  # held at most while training: by tensors on a GPU, by the process on a CPU
     seconds: float = 0.0
     interrupted: bool = False
 
@@ -90,6 +90,7 @@ def fit(
     """
     history = History(parameters=sum(parameter.numel() for parameter in encoder.parameters()))
     optimizer = torch.optim.Adam(encoder.parameters(), lr=settings.learning_rate)
+    peak = Peak()
     if groups.device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(groups.device)
     own = settings.strategy == OWN
@@ -137,12 +138,9 @@ def fit(
         with torch.no_grad():
             best = encoder()
     history.seconds = time.perf_counter() - start
-    history.peak_memory_mb = _peak_memory_mb(groups.device)
+    cuda = groups.device.type == "cuda"
+    history.peak_memory_mb = torch.cuda.max_memory_allocated(groups.device) / 1e6 if cuda else peak.megabytes()
     return best, history
-
-
-def _peak_memory_mb(device: torch.device) -> float:
-    return torch.cuda.max_memory_allocated(device) / 1e6 if device.type == "cuda" else peak_rss_mb()
 
 
 def margin_loss(

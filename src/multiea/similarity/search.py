@@ -28,7 +28,7 @@ SEARCHES = {
     "exact": "every pair of entities is compared",
     "restricted": "KGs are so large that only entities that share labels near them are compared",
 }
-PATHS_A_BLOCK = 1 << 24
+PATHS_A_BLOCK, MOST_THREADS = 1 << 24, 8  # about 0.4 GB each
 ENTITIES_OF_LABEL = 128  # that are found by it: those for which it counts most
 SHARED = 2  # times as many candidates share labels as are kept for their cosines
 LEAST_IN_COMMON = 0.01  # of signatures, whose products are at most one
@@ -135,7 +135,7 @@ def _shared(one: sp.csr_array, other: sp.csr_array, count: int) -> tuple[np.ndar
     paths = _paths(one, turned)
     block = np.cumsum(paths) // PATHS_A_BLOCK
     starts = [0, *(np.flatnonzero(np.diff(block)) + 1), one.shape[0]]
-    with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+    with ThreadPoolExecutor(min(torch.get_num_threads(), MOST_THREADS)) as threads:
         row, column = zip(*threads.map(of_block, starmap(slice, pairwise(starts))), strict=True)
     return np.concatenate(row), np.concatenate(column)
 

@@ -77,12 +77,14 @@ class SparseScores:
         row, column = row.to(self.row.device), column.to(self.row.device)
         own = self.at(row, column)
         into, entry = self._entries(row)
+        own = own.masked_fill(own.isnan(), -torch.inf)  # a broken score must never look like a good one
         values, against = self.values.index_select(0, entry), own.index_select(0, into)
         better = torch.bincount(into[values > against], minlength=len(row))
         ties = torch.bincount(into[values == against], minlength=len(row))
         without = self.shape[1] - torch.bincount(into, minlength=len(row))  # columns without an entry count as zero
+        better += torch.where(own < 0, without, 0)
         ties += torch.where(own == 0, without, 0)
-        return 1 + better + (ties.double() - 1) / 2
+        return 1 + better + (ties.clamp(min=1).double() - 1) / 2
 
     def _entries(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """All entries of some rows, and for each of them which of the rows it is of."""

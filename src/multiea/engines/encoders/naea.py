@@ -17,12 +17,12 @@ class Naea(Encoder):
         h'_i = ELU( sum over N_i of  alpha_ikj ( W h_j + V g_k ) ),     no ELU after the last,
         alpha_ikj = softmax over N_i of LeakyReLU( a . W h_i + b . W h_j + c . V g_k ).
 
-    Relation-level embeddings are the entities' own vectors. An entity is told by both, side by side. TransE is learned
-    on both levels, with the same relations.
+    Relation-level embeddings are the entities' own vectors, from which the layers start. TransE is learned on both
+    levels, with the same relations; entities are compared by the neighbour level.
     Zhu et al., Neighborhood-Aware Attentional Representation for Multilingual Knowledge Graphs, IJCAI 2019.
     Simplified: one head; relations enter the sum as well as the attention; groups are pulled together by training's
     strategy instead of swapping members in triples; no iteration over newly aligned entities.
-    N_i holds i itself, by the self-relation. W and V: (d, d). Output: (entities, 2 * dimensions), each of unit length.
+    N_i holds i itself, by the self-relation. W and V: (d, d). Output: (entities, dimensions), each of unit length.
     """
 
     def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
@@ -41,8 +41,8 @@ class Naea(Encoder):
         self.translations = Translations(graph, dimensions, generator)
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, 2 * dimensions)."""
-        return normalize(torch.cat(self._levels(), dim=1))
+        """All entities' embeddings, (entities, dimensions)."""
+        return self._levels()[1]
 
     def _levels(self) -> tuple[Tensor, Tensor]:
         own = normalize(self.entities)  # (N, d)
