@@ -1,7 +1,8 @@
 """All encoders pass the same checks, alone and pair by pair; each method's equations against a literal version."""
 
+from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -124,15 +125,21 @@ def test_a_pair_of_kgs_without_common_seeds_is_named_and_left_out(
     members = small.seeds.complete.members.copy()
     members[::2, 0], members[1::2, 1] = ABSENT, ABSENT
     task = Task(small.kgs, Groups(small.kg_names, members), small.held_out)
-    multiea.align(task, engine="gcn-align", pairwise=True, training=replace(ENCODERS["gcn-align"].usual, **QUICK))
-    assert "no seed is in both kg1 and kg2" in caplog.text
+    training = replace(ENCODERS["gcn-align"].usual, **QUICK)
+    alignment = multiea.align(task, engine="gcn-align", pairwise=True, training=training)
+    assert "too few seeds are in both kg1 and kg2" in caplog.text
+    assert set(alignment.history["pairs"]) == {"kg1-kg3", "kg2-kg3"}
 
 
 def test_what_does_not_go_together_is_named(small: Task) -> None:
     with pytest.raises(SettingError, match="propagation has nothing to train pair by pair"):
         multiea.align(small, pairwise=True)
-    with pytest.raises(SettingError, match="Kecg has no way of its own to pull groups together"):
+    with pytest.raises(SettingError, match="only psr has a way of its own to pull groups together"):
         multiea.align(small, engine="kecg", training=Training(strategy="own"))
+    with pytest.raises(SettingError, match="pairwise goes with an encoder alone"):
+        multiea.align(small, engine="propagation+multiea", pairwise=True)
+    with pytest.raises(SettingError, match="an anchor KG has no meaning pair by pair"):
+        multiea.align(small, engine="kecg", pairwise=True, training=Training(strategy="anchor", anchor="kg1"))
     result = CliRunner().invoke(app, ["align", "world", "--out", "nowhere", "--pairwise"])
     assert result.exit_code == 2
     assert "--pairwise changes nothing with --engine propagation" in result.output
@@ -142,6 +149,9 @@ def test_gcn_align_is_its_equation() -> None:
     task = tiny_task(2)
     encoder, graph = made("gcn-align", task), joint_graph(task)
     assert isinstance(encoder, GcnAlign)
+    with torch.no_grad():
+        encoder.weights.uniform_(0.5, 1.5)
+    first, second = encoder.weights.detach().numpy()
     triples = [tuple(triple) for triple in graph.triples.tolist()]
     adjacency = np.eye(graph.entities)
     for head, relation, tail in triples:
@@ -152,7 +162,7 @@ def test_gcn_align_is_its_equation() -> None:
     influence = scale @ adjacency @ scale
     h = encoder.entities.detach().numpy()
     h = h / np.linalg.norm(h, axis=1, keepdims=True)
-    h = influence @ np.maximum(influence @ h, 0)
+    h = influence @ (np.maximum(influence @ (h * first), 0) * second)
     expected = h / np.linalg.norm(h, axis=1, keepdims=True)
     np.testing.assert_allclose(encoder().detach().numpy(), expected, atol=1e-5)
 
@@ -252,6 +262,31 @@ def test_psr_is_its_equation() -> None:
     np.testing.assert_allclose(encoder().detach().numpy(), unit(np.concatenate(hops, axis=1)), atol=1e-5)
 
 
+def test_psr_learns_what_its_counterparts_were_and_is_told_by_both() -> None:
+    task = tiny_task(3)
+    graph = joint_graph(task)
+    encoder = made("psr", task)
+    assert isinstance(encoder, Psr)
+    ids = graph.joint_ids(task.seeds)
+    encoder.begin(ids, own=True)
+    with torch.no_grad():
+        encoder.entities += 0.5 * torch.randn(encoder.entities.shape, generator=torch.Generator().manual_seed(5))
+
+    def standard(rows: np.ndarray) -> np.ndarray:
+        return unit((rows - rows.mean(0)) / np.maximum(rows.std(0, ddof=1), 1e-6))
+
+    z, f = encoder._hops().detach().numpy(), encoder._untrained.numpy()
+    np.testing.assert_allclose(encoder().detach().numpy(), unit(standard(z) + standard(f)), atol=1e-4)
+    draws, expected = torch.Generator().manual_seed(7), 0.0
+    for a, b in permutations(ids.t().numpy(), 2):
+        both = (a >= 0) & (b >= 0)
+        kept = [(torch.rand(both.sum(), z.shape[1], generator=draws) >= 0.3).numpy() for _ in range(2)]
+        learned, target = standard(z[a[both]] * kept[0] / 0.7), standard(f[b[both]] * kept[1] / 0.7)
+        expected -= ((learned * target).sum(1) ** 3).sum()
+    loss = float(encoder.alignment_loss(torch.Generator().manual_seed(7)).detach())
+    assert loss == pytest.approx(expected, rel=1e-3)
+
+
 def test_false_triples_have_one_other_end_of_the_same_kg_and_cost_what_translation_says() -> None:
     task = tiny_task(3)
     graph = joint_graph(task)
@@ -268,7 +303,8 @@ def test_false_triples_have_one_other_end_of_the_same_kg_and_cost_what_translati
         head, relation, tail = graph.triples[number].tolist()
         kg = next(kg for kg in range(3) if head < graph.entity_offsets[kg + 1])
         start, stop = graph.entity_offsets[kg : kg + 2]
-        false = start + int(part * (stop - start))
+        false = start + int(part * (stop - start - 1))
+        false += false >= (head if replaces_head else tail)
         wrong = (false, tail) if replaces_head else (head, false)
         right_length = np.linalg.norm(e[head] + r[relation] - e[tail])
         expected += max(right_length - np.linalg.norm(e[wrong[0]] + r[relation] - e[wrong[1]]) + 1, 0)
@@ -285,6 +321,28 @@ def test_iptranse_shares_vectors_of_seeds_and_finds_all_closed_paths() -> None:
     for a, b in graph.joint_ids(task.seeds).tolist():
         assert torch.equal(embeddings[a], embeddings[b])
     triples = [tuple(triple) for triple in graph.triples.tolist()]
-    ends = {(h, t) for h, _, t in triples}
-    closed = [(r1, r2) for h, r1, e in triples for e2, r2, t in triples if e == e2 and (h, t) in ends]
-    assert sorted(map(tuple, encoder._paths[:, :2].tolist())) == sorted(closed)
+    by_ends = {(h, t): r for h, r, t in sorted(triples, reverse=True)}  # of several the first relation
+    leaving = Counter((h, r) for h, r, _ in triples)
+    closed = [
+        (r1, r2, by_ends[h, t], 1 / (leaving[h, r1] * leaving[e, r2]))
+        for h, r1, e in triples
+        for e2, r2, t in triples
+        if e == e2 and (h, t) in by_ends
+    ]
+    found = zip(*encoder._paths.t().tolist(), encoder._reliability.tolist(), strict=True)
+    np.testing.assert_allclose(np.array(sorted(found)), np.array(sorted(closed)), rtol=1e-6)
+
+
+def test_iptranse_draws_together_what_is_each_others_nearest_and_no_seed() -> None:
+    task = tiny_task(2)
+    graph = joint_graph(task)
+    encoder = made("iptranse", task)
+    assert isinstance(encoder, IpTransE)
+    ids = graph.joint_ids(task.seeds)
+    encoder.begin(ids, own=False)
+    size = graph.entity_offsets[1]
+    embeddings = torch.eye(2 * size)
+    free = [entity for entity in range(size) if entity not in ids and entity + size not in ids]
+    embeddings[torch.tensor(free) + size] = embeddings[free]  # as like as can be
+    embeddings[ids[:, 1]] = embeddings[ids[:, 0]]  # so are seeds, which do not count
+    assert sorted(map(tuple, encoder._near_each_other(embeddings).tolist())) == [(e, e + size) for e in free]

@@ -116,7 +116,7 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
             _silence_output()  # its reader is gone: nothing more to say to anyone
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            err.print("interrupted; nothing was written", style="bold red")
+            err.print("interrupted; nothing half-done was written", style="bold red")
             raise typer.Exit(130) from None
         except MultiEAError as error:
             _fail(str(error), kwargs)

@@ -78,8 +78,8 @@ def align(
     propagation = Propagation() if propagation is None else propagation
     bootstrap = Bootstrapping(pool=bootstrap) if isinstance(bootstrap, str) else bootstrap
     encoders = [name for name in names if name in ENCODERS]
-    if pairwise and not encoders:
-        raise SettingError("propagation has nothing to train pair by pair; pairwise goes with an encoder as engine")
+    if pairwise and names != encoders:
+        raise SettingError("propagation has nothing to train pair by pair; pairwise goes with an encoder alone")
     training = usual_training(engine) if training is None else training
     if len(names) > 1:  # what one engine learns from, the other must not be judged by
         training = replace(training, validation_ratio=max(training.validation_ratio, HELD_BACK))

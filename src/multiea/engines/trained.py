@@ -25,7 +25,7 @@ from multiea.engines.encoders.psr import Psr
 from multiea.engines.rehearsal import Learned, hold_back
 from multiea.engines.strategies import OWN
 from multiea.engines.training import History, Score, Training, fit
-from multiea.errors import InputError, unknown
+from multiea.errors import InputError, SettingError, unknown
 from multiea.graph import JointGraph, canonical, joint_graph
 
 log = logging.getLogger("multiea")
@@ -134,16 +134,16 @@ def learn_pairwise(
     The embeddings of all pairs stand side by side, zero in the pairs a KG is not of: the product of two entities'
     embeddings is then their cosine in the one pair both are of. task: in its canonical order.
     """
+    if settings.anchor is not None:
+        raise SettingError("an anchor KG has no meaning pair by pair; leave it out")
     seeds, validation = hold_back(task, settings.validation_ratio, random_state)
     final, rehearsed, histories = [], [], {}
     for pair in combinations(range(len(task.kgs)), 2):
         names = [task.kg_names[kg] for kg in pair]
         of_seeds, of_validation, of_all = (_between(groups, pair) for groups in (seeds, validation, task.seeds))
         if not len(of_seeds):
-            log.warning("no seed is in both %s and %s: pair by pair nothing is learned of them", *names)
+            log.warning("too few seeds are in both %s and %s: pair by pair nothing is learned of them", *names)
             continue
-        if settings.anchor not in (None, *names):
-            raise InputError(f"pair by pair there is no anchor '{settings.anchor}' for {names[0]} and {names[1]}")
         part = learn(
             Task([task.kgs[kg] for kg in pair], of_all),
             encoder,
@@ -156,6 +156,8 @@ def learn_pairwise(
         final.append(_placed(part.embeddings, task, pair))
         rehearsed.append(_placed(part.embeddings if part.rehearsed is None else part.rehearsed, task, pair))
         histories["-".join(names)] = part.history
+        if part.history["interrupted"]:
+            break
     if not final:
         raise InputError("no seed has members in two KGs: nothing can be learned pair by pair")
     history: dict[str, Any] = {"pairs": histories}

@@ -95,8 +95,7 @@ def fit(
         torch.cuda.reset_peak_memory_stats(groups.device)
     own = settings.strategy == OWN
     if own and type(encoder).alignment_loss is Encoder.alignment_loss:
-        name = type(encoder).__name__
-        raise SettingError(f"{name} has no way of its own to pull groups together; use strategy each, anchor or mean")
+        raise SettingError("only psr has a way of its own to pull groups together; use strategy each, anchor or mean")
     encoder.begin(groups, own=own)
     best: Tensor | None = None
     best_score: Score = ()

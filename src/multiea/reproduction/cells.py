@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ BASELINES = ("mtranse", "iptranse", "gcn-align", "kecg", "naea", "psr")
 MEASURED = ("gcn-align", "kecg", "naea", "psr")  # for parameters, memory and time
 STRATEGIES = ("mean", "anchor", "each")
 CURVES = ("gamma", "lambda", "eta", "ratio")
+SETTINGS = ("engine", "strategy", "anchor", "pairwise", "bootstrap", "margin", "negatives", "gamma", "train_ratio")
 OURS = ("propagation", "propagation-all", "fusion")
 
 NEEDS: dict[str, tuple[str, ...]] = {  # the cells each table or figure is made of
@@ -22,7 +23,12 @@ NEEDS: dict[str, tuple[str, ...]] = {  # the cells each table or figure is made 
     "table-2": tuple(
         f"{data}/{name}"
         for data in DATA
-        for name in (*(f"{name}-pairwise" for name in BASELINES), *(f"multiea-{name}" for name in STRATEGIES), *OURS)
+        for name in (
+            *(f"{name}-pairwise" for name in BASELINES),
+            *(f"multiea-{name}" for name in STRATEGIES),
+            *BASELINES,
+            *OURS,
+        )
     ),
     "table-3": tuple(f"dbp-4/{name}{way}" for name in MEASURED for way in ("-pairwise", "")),
     "table-4": tuple(f"dwy-3/{name}{way}" for name in MEASURED for way in ("-pairwise", "")),
@@ -58,6 +64,11 @@ class Cell:
             if not self.vary:
                 yield state, None
 
+    def cut(self) -> Cell:
+        """For a quick look: one random state, and of a curve two points."""
+        vary = {name: values[:2] for name, values in self.vary.items()}
+        return replace(self, random_states=self.random_states[:1], vary=vary)
+
     def setting(self, value: float | None) -> dict[str, Any]:
         """The settings of one run."""
         return dict(self.settings) | ({} if value is None else dict.fromkeys(self.vary, value))
@@ -78,6 +89,8 @@ def read_cells(folder: Path) -> dict[str, Cell]:
         if missing := {"title", "data", "settings", "enhancements"} - set(content):
             raise InputError(f"lacks {', '.join(sorted(missing))}", path=path)
         resolve(content["data"], DATA, what=f"data in {path}")
+        for key in content["settings"] | content.get("vary", {}):
+            resolve(key, dict.fromkeys(SETTINGS), what=f"setting in {path}")
         lists: dict[str, Any] = {
             key: tuple(content[key]) for key in ("enhancements", "random_states") if key in content
         }

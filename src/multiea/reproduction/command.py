@@ -9,9 +9,8 @@ import typer
 
 from multiea.console import command, out, print_json
 from multiea.errors import SettingError, resolve
+from multiea.reproduction.cells import NEEDS
 
-NAMES = ("table-1", "table-2", "table-3", "table-4", "table-5", "table-6")
-FIGURES = ("figure-case-study", "figure-tsne", "figure-sensitivity")
 ALL = "all"
 PROJECT = Path(__file__).resolve().parents[3]
 
@@ -20,7 +19,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help=f"What to make: {', '.join((*NAMES, *FIGURES))}, or all.", show_default=False),
+        typer.Argument(help=f"What to make: {', '.join(NEEDS)}, or all (the default).", show_default=False),
     ] = None,
     source: Annotated[
         Path | None, typer.Option("--source", help="Where DBP15K and DWY100K (or DWY15K) lie: a folder or an archive.")
@@ -44,23 +43,24 @@ def reproduce(
     What is stored in experiments/results is not run again; an interrupted run goes on where it stopped.
     """
     from multiea.reproduction.cells import read_cells, wanted
-    from multiea.reproduction.figures import case_study, statistics
+    from multiea.reproduction.figures import case_study, need_tsne, statistics
     from multiea.reproduction.pages import pages
     from multiea.reproduction.running import run_cells, tasks
 
-    every = (*NAMES, *FIGURES)
-    chosen = list(dict.fromkeys(names or ()))
-    if not chosen:
-        raise SettingError(f"say what to make: {', '.join((*every, ALL))}")
+    chosen = list(dict.fromkeys(names or (ALL,)))
     for name in chosen:
-        resolve(name, dict.fromkeys((*every, ALL)), what="table or figure")
-    chosen = list(every) if ALL in chosen else chosen
+        resolve(name, dict.fromkeys((*NEEDS, ALL)), what="table or figure")
+    chosen = list(NEEDS) if ALL in chosen else chosen
     experiments = PROJECT / "experiments" if experiments is None else experiments
     if not (experiments / "cells").is_dir():
         raise SettingError(f"no experiments in {experiments}; --experiments names the project's folder `experiments`")
     cells = read_cells(experiments / "cells")
+    cells = {name: cell.cut() for name, cell in cells.items()} if quick else cells
     results = out_folder / "quick" / "results" if quick else experiments / "results"
     written_to = out_folder / "quick" if quick else experiments.parent / "docs" / "results"
+    figures = out_folder / "quick" if quick else out_folder
+    if {"figure-tsne"} & set(chosen):
+        need_tsne()
     task_of = tasks(source, out_folder / ("quick" if quick else "data"), quick=quick)
     done = run_cells(wanted(chosen, cells), results, task_of, quick=quick, device=device)
     texts = pages(chosen, cells, results)
@@ -72,7 +72,7 @@ def reproduce(
         (written_to / f"{name}.md").write_text(text, encoding="utf-8")
         files.append(str(written_to / f"{name}.md"))
     if {"figure-case-study", "figure-tsne"} & set(chosen):
-        files += map(str, case_study(task_of, out_folder, chosen, quick=quick, device=device))
+        files += map(str, case_study(task_of, figures, chosen, quick=quick, device=device))
     if as_json:
         print_json({"runs": done, "written": files})
         return

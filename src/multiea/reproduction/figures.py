@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import logging
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -16,6 +18,7 @@ from multiea.reproduction.running import TRAIN_RATIO, TaskOf
 if TYPE_CHECKING:
     from multiea.alignment import Alignment
 
+log = logging.getLogger("multiea")
 GROUPS = 10
 SIZE, EDGE = 480, 40
 COLOURS = ("#2a6f97", "#c1440e", "#4d7c0f", "#7b2d8b", "#8a6d00", "#5c5c5c")
@@ -59,13 +62,16 @@ def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bo
 
     training = replace(usual_training("multiea"), strategy="each")
     if quick:
-        training = replace(training, epochs=20, dimensions=32)
+        training = replace(training, epochs=60, dimensions=64)
     written = []
     folder.mkdir(parents=True, exist_ok=True)
     for data in RECIPES:
         task = task_of(data, 0, TRAIN_RATIO)
         alignment = multiea.align(task, engine="multiea", training=training, device=device)
         chosen = _surest_complete(alignment)
+        if not len(chosen):
+            log.warning("no complete group was found on %s: there is nothing to show", task.name)
+            continue
         if "figure-case-study" in names:
             written.append(folder / f"case-study-{data}.md")
             written[-1].write_text(_table(alignment, chosen), encoding="utf-8")
@@ -132,11 +138,15 @@ def picture(alignment: Alignment, chosen: np.ndarray) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
+def need_tsne() -> None:
+    """Says before long work that the picture could not be made."""
+    if importlib.util.find_spec("openTSNE") is None:
+        raise SettingError("figure-tsne needs openTSNE: pip install 'multiea[report]'")
+
+
 def _on_a_plane(vectors: np.ndarray) -> np.ndarray:
-    try:
-        from openTSNE import TSNE  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except ImportError:
-        raise SettingError("figure-tsne needs openTSNE: pip install 'multiea[report]'") from None
+    from openTSNE import TSNE  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
     perplexity = max(2.0, min(10.0, (len(vectors) - 1) / 3))
     made = TSNE(perplexity=perplexity, initialization="pca", random_state=0, neighbors="exact").fit(vectors)
     return np.asarray(made)

@@ -4,35 +4,39 @@ from __future__ import annotations
 
 import json
 import platform
+import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multiea import progress
 from multiea.data.benchmarks import RECIPES, Build, build_benchmark
+from multiea.data.groups import Groups
 from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.task import Task
 from multiea.data.write import write_task
 from multiea.errors import InputError, SettingError
 from multiea.reproduction.cells import Cell
 from multiea.writing import new_folder
 
 if TYPE_CHECKING:
-    from multiea.data.task import Task
+    from multiea.engines.training import Training
 
-TaskOf = Callable[[str, int, float], "Task"]  # data, random state, share of groups that are seeds
+TaskOf = Callable[[str, int, float], Task]  # data, random state, share of groups that are seeds
 TRAIN_RATIO = 0.3
-QUICK_ENTITIES = 200
+QUICK_ENTITIES = 400
 MEGABYTE = 1 << 20  # the paper's: four bytes a parameter
 
 
 def run_cells(cells: Sequence[Cell], results: Path, task_of: TaskOf, *, quick: bool, device: str) -> int:
     """Runs what is not stored yet; returns how many runs that were."""
-    if quick:
-        cells = [_cut(cell) for cell in cells]
     open_runs = [
-        (cell, *run) for cell in cells for run in cell.runs() if _stored(results, cell).get(_key(*run)) is None
+        (cell, state, value)
+        for cell in cells
+        for state, value in cell.runs()
+        if not _is_up_to_date(_stored(results, cell).get(_key(state, value)), cell, value, quick=quick)
     ]
     start, done = time.perf_counter(), 0
     with progress.stage("experiments", len(open_runs)) as advance:
@@ -45,12 +49,6 @@ def run_cells(cells: Sequence[Cell], results: Path, task_of: TaskOf, *, quick: b
     return done
 
 
-def _cut(cell: Cell) -> Cell:
-    """One random state, and of a curve two points."""
-    vary = {name: values[:2] for name, values in cell.vary.items()}
-    return replace(cell, random_states=cell.random_states[:1], vary=vary)
-
-
 def run_cell(
     cell: Cell, random_state: int, value: float | None, task_of: TaskOf, *, quick: bool, device: str
 ) -> dict[str, Any]:
@@ -58,20 +56,13 @@ def run_cell(
     import torch
 
     import multiea
-    from multiea.engines.training import Training
-    from multiea.pipeline import default_enhancement, usual_training
+    from multiea.pipeline import default_enhancement
 
     settings = cell.setting(value)
-    if quick:
-        settings.pop("anchor", None)  # generated KGs have other names
-    engine = settings.pop("engine")
     task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
     gamma = settings.pop("gamma", None)
-    of_training = {field.name for field in fields(Training)}
-    training = replace(usual_training(engine), **{k: v for k, v in settings.items() if k in of_training})
-    if quick:
-        training = replace(training, epochs=4, look_every=2, dimensions=32)
-    rest = {key: value for key, value in settings.items() if key not in of_training}
+    engine, training = settings.pop("engine"), _training(cell, value, quick=quick)
+    rest = {key: part for key, part in settings.items() if key not in _of_training()}
     modes = {mode: default_enhancement(engine, mode) for mode in cell.enhancements}
     if gamma is not None:
         modes = {mode: replace(enhancement, weights=(gamma, 1 - gamma)) for mode, enhancement in modes.items()}
@@ -80,15 +71,21 @@ def run_cell(
     alignment = multiea.align(
         task, engine=engine, enhancement=first, training=training, random_state=random_state, device=device, **rest
     )
+    if alignment.history.get("interrupted"):
+        raise KeyboardInterrupt  # half a training is no result
     scores = {cell.enhancements[0]: _scores(alignment.evaluate())}
     for mode, enhancement in zip(cell.enhancements[1:], others, strict=True):
         scores[mode] = _scores(alignment.with_enhancement(enhancement).evaluate())
+    pairs = alignment.history.get("pairs", {})
     parameters = alignment.history.get("parameters", 0)
     cuda = alignment.embeddings.device.type == "cuda"
     return {
         "random_state": random_state,
         "value": value,
+        "data": task.name,
+        "settings": settings_of(cell, value, quick=quick),
         "scores": scores,
+        "pairs": {name: {key: part[key] for key in ("parameters", "seconds")} for name, part in pairs.items()},
         "parameters": parameters,
         "parameter_mb": parameters * 4 / MEGABYTE,
         "peak_memory_mb": alignment.history.get("peak_memory_mb"),
@@ -97,6 +94,30 @@ def run_cell(
         "device": torch.cuda.get_device_name() if cuda else f"{torch.get_num_threads()} CPU cores",
         "versions": {"multiea": multiea.__version__, "torch": torch.__version__, "python": platform.python_version()},
     }
+
+
+def settings_of(cell: Cell, value: float | None, *, quick: bool) -> dict[str, Any]:
+    """All a run depends on but its data and random state: a stored run with other settings is run again."""
+    settings = cell.setting(value) | asdict(_training(cell, value, quick=quick))
+    return {key: list(part) if isinstance(part, tuple) else part for key, part in settings.items()}
+
+
+def _training(cell: Cell, value: float | None, *, quick: bool) -> Training:
+    from multiea.pipeline import usual_training
+
+    given = {key: part for key, part in cell.setting(value).items() if key in _of_training()}
+    training = replace(usual_training(cell.settings["engine"]), **given)
+    return replace(training, epochs=4, look_every=2, dimensions=32) if quick else training
+
+
+def _of_training() -> set[str]:
+    from multiea.engines.training import Training
+
+    return {field.name for field in fields(Training)}
+
+
+def _is_up_to_date(row: dict[str, Any] | None, cell: Cell, value: float | None, *, quick: bool) -> bool:
+    return row is not None and row["settings"] == settings_of(cell, value, quick=quick)
 
 
 def _scores(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -126,7 +147,8 @@ def _stored(results: Path, cell: Cell) -> dict[tuple[int, float], dict[str, Any]
     if not path.exists():
         return {}
     try:
-        return {_key(row["random_state"], row["value"]): row for row in json.loads(path.read_text(encoding="utf-8"))}
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return {_key(row["random_state"], row["value"]): row for row in rows if row["settings"]}
     except (ValueError, KeyError, TypeError):
         raise InputError("holds no results", path=path, hint="Remove it; the experiment is then run again") from None
 
@@ -147,16 +169,27 @@ def tasks(source: Path | None, folder: Path, *, quick: bool) -> TaskOf:
         place = folder / data
         if not place.exists():
             with new_folder(place, "data set") as draft:
-                if quick:
-                    write_synthetic(Synthesis(kgs=len(RECIPES[data].kg_names), entities=QUICK_ENTITIES), draft)
-                else:
-                    _build(data, source, draft)
+                (_generate(data, draft) if quick else _build(data, source, draft))
         return load(place, train_ratio=train_ratio, random_state=random_state)
 
     return task_of
 
 
+def _generate(data: str, folder: Path) -> None:
+    """Small KGs of a benchmark's number and names."""
+    from multiea.data.load import load
+
+    names = RECIPES[data].kg_names
+    with tempfile.TemporaryDirectory() as place:
+        write_synthetic(Synthesis(kgs=len(names), entities=QUICK_ENTITIES), Path(place))
+        made = load(place)
+    kgs = [replace(kg, name=name) for kg, name in zip(made.kgs, names, strict=True)]
+    write_task(Task(kgs, Groups(names, made.known.members), name=data), folder)
+
+
 def _build(data: str, source: Path | None, folder: Path) -> None:
     if source is None:
         raise SettingError("--source must say where DBP15K and DWY100K (or DWY15K) lie: a folder or an archive")
-    write_task(build_benchmark(Build(data), source), folder)
+    task = build_benchmark(Build(data), source)
+    write_task(task, folder)
+    (folder / "dataset.toml").write_text(f'name = "{task.name}"\n', encoding="utf-8")

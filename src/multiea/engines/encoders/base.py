@@ -63,9 +63,10 @@ class Translations(nn.Module):
         count, device = min(self.TRIPLES, len(self._triples)), entities.device
         some = torch.randint(len(self._triples), (count,), generator=generator, device=device)
         head, relation, tail = self._triples[some].unbind(1)
-        drawn = torch.rand(count, generator=generator, device=device, dtype=torch.float64) * self._size[some]
-        false = self._start[some] + drawn.long()
+        drawn = torch.rand(count, generator=generator, device=device, dtype=torch.float64) * (self._size[some] - 1)
         at_head = torch.rand(count, generator=generator, device=device) < 0.5
+        false = self._start[some] + drawn.long()
+        false += false >= torch.where(at_head, head, tail)  # steps over the one it replaces
         step = gather_rows(normalize(self.relations), relation)  # (triples, d)
         h, t, other = gather_rows(entities, torch.stack([head, tail, false]))
         right = (h + step - t).norm(dim=1)

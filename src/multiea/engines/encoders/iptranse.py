@@ -29,7 +29,8 @@ class IpTransE(Encoder):
     Joint model, parameter sharing: the members of a seed group have one vector. Iterative soft alignment: entities of
     two KGs that are each other's nearest, and near, are drawn together by |e - e'|, weighted by how near they are.
     Zhu et al., Iterative Entity Alignment via Joint Knowledge Embeddings, IJCAI 2017. Simplified: paths of two steps
-    along the triples' own direction; soft alignment begins after some epochs and is found anew every few.
+    along the triples' own direction, of triples with the same ends one; soft alignment begins after some epochs and is
+    found anew every few. Training's margin loss adds what the paper does not have: seeds are kept from other entities.
     Entities that are no seeds are looked at, lists of test entities never. Output: (entities, dimensions), of unit
     length; `layers` has no meaning here.
     """
@@ -114,7 +115,7 @@ def _paths(graph: JointGraph, generator: torch.Generator) -> tuple[Tensor, Tenso
     within = torch.arange(len(into), device=first.device) - (steps[first].cumsum(0) - steps[first])[into]
     first = first[into]
     second = starts[tail[first]] + within
-    ends = torch.sort(head * graph.entities + tail)
+    ends = torch.sort(head * graph.entities + tail, stable=True)
     wanted = head[first] * graph.entities + tail[second]
     place = torch.searchsorted(ends.values, wanted).clamp(max=max(len(triples) - 1, 0))
     closed = ends.values[place] == wanted if len(triples) else wanted > 0

@@ -16,7 +16,8 @@ class MTransE(Encoder):
     Chen et al., Multilingual Knowledge Graph Embeddings for Cross-lingual Knowledge Alignment, IJCAI 2017. Of their
     five alignment models this is the first, calibration of axes, which needs no matrix for each pair of KGs and so goes
     with any number of them; training's strategy says which members are pulled where.
-    Simplified: triples have false ones to compare with (the paper's knowledge model has none); no alignment of triples.
+    Simplified: triples and groups have false ones to compare with, by a margin (the paper's losses have none); no
+    alignment of triples.
     Output: (entities, dimensions), each of unit length; `layers` has no meaning here.
     """
 

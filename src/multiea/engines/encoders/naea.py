@@ -32,7 +32,7 @@ class Naea(Encoder):
         self._to_neighbour = Pattern(graph.entity, graph.neighbour, (size, size))
         self._to_relation = Pattern(graph.entity, graph.relation, (size, graph.relations))
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
-        self.projections = nn.ParameterList(  # W and V of each layer, near the identity at first
+        self.projections = nn.ParameterList(  # W and V of each layer, the identity at first
             nn.Parameter(torch.eye(dimensions).repeat(2, 1, 1).to(device)) for _ in range(layers)
         )
         self.attention = nn.ParameterList(  # a, b and c of each layer
