@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from multiea import InputError, MultiEAError
 from multiea.cli import app
 from multiea.reproduction.cells import NEEDS, Cell, read_cells, wanted
-from multiea.reproduction.pages import NOT_RUN, pages
+from multiea.reproduction.pages import NOT_RUN, QUICK, pages
 from multiea.reproduction.running import run_cell, store, stored
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -39,6 +39,7 @@ def test_a_cut_of_every_experiment_runs_and_what_is_done_is_not_run_again(tmp_pa
     assert {f"table-{number}.md" for number in range(1, 7)} | {"figure-sensitivity.md"} <= written
     assert {"case-study-dbp-4.md", "case-study-dwy-3.md", "tsne-dbp-4.svg", "tsne-dwy-3.svg"} <= written
     assert NOT_RUN not in "".join(Path(path).read_text() for path in answer["written"])
+    assert all(QUICK in Path(path).read_text() for path in answer["written"] if "quick/table" in path)
     picture = next(Path(path) for path in answer["written"] if path.endswith("tsne-dbp-4.svg")).read_text()
     assert picture.count("<title>") == 4 * picture.count("<polygon") > 0
     results = tmp_path / "quick" / "results" / "dbp-4"

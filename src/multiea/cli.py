@@ -259,9 +259,12 @@ def align(
     ] = 0.2,
     strategy: Annotated[
         str | None,
-        typer.Option(help="How an encoder pulls a group together: each, anchor, mean, or own, in its own way."),
+        typer.Option(
+            help="How an encoder pulls a group together: each, anchor, mean, or own (psr alone has one); "
+            "by default as is usual for it."
+        ),
     ] = None,
-    pairwise: Annotated[bool, typer.Option("--pairwise", help="Train an encoder for each pair of KGs alone.")] = False,
+    pairwise: Annotated[bool, typer.Option("--pairwise", help="Train the encoder for each pair of KGs alone.")] = False,
     anchor: Annotated[str | None, typer.Option(help="The anchor KG; by default the one with most triples.")] = None,
     enhancement: Annotated[
         str, typer.Option(help="What third KGs add: none, product, profile, sharpened.")
@@ -336,8 +339,9 @@ def _refuse_unused(context: typer.Context, engine: str) -> None:
     for name, option in unused.items():
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
-            fitting = "propagation" if name == "bootstrap" else "propagation+multiea"
-            raise SettingError(f"{option} changes nothing with --engine {engine}; leave it out, or use {fitting}")
+            fitting = {"bootstrap": "propagation", "pairwise": "an encoder alone, such as multiea"}
+            use = fitting.get(name, "propagation+multiea")
+            raise SettingError(f"{option} changes nothing with --engine {engine}; leave it out, or use {use}")
 
 
 def _aligned(

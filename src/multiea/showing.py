@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from multiea.alignment import Alignment
     from multiea.data.inspection import Inspection
 
+ENOUGH_EXAMPLES = 50
 WIDEST_MATRIX = 20  # of more KGs only the JSON shows all pairs
 
 
@@ -28,8 +29,9 @@ def show_how(alignment: Alignment) -> None:
     out.print(how)
     if calibration.examples:
         pairs = counted(calibration.examples, "pair")
+        few = "" if calibration.examples >= ENOUGH_EXAMPLES else "; that is few, so take them as a rough guide"
         out.print(
-            f"confidences: learned from {pairs} with seeds held back; below {calibration.threshold:.2f} left alone"
+            f"confidences: learned from {pairs} with seeds held back; below {calibration.threshold:.2f} left alone{few}"
         )
     else:
         out.print(

@@ -63,9 +63,9 @@ def reproduce(
         need_tsne()
     task_of = tasks(source, out_folder / ("quick" if quick else "data"), quick=quick)
     done = run_cells(wanted(chosen, cells), results, task_of, quick=quick, device=device)
-    texts = pages(chosen, cells, results)
+    texts = pages(chosen, cells, results, quick=quick)
     if "table-1" in chosen:
-        texts["table-1"] = statistics(task_of)
+        texts["table-1"] = statistics(task_of, quick=quick)
     written_to.mkdir(parents=True, exist_ok=True)
     files = []
     for name, text in texts.items():

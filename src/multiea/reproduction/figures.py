@@ -13,6 +13,7 @@ import numpy as np
 
 from multiea.data.benchmarks import RECIPES, Build, differences
 from multiea.errors import SettingError
+from multiea.reproduction.pages import QUICK
 from multiea.reproduction.running import TRAIN_RATIO, TaskOf
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ SHAPES = (
 )
 
 
-def statistics(task_of: TaskOf) -> str:
+def statistics(task_of: TaskOf, *, quick: bool) -> str:
     """Table 1: what is in the data sets, beside the published counts."""
-    text = "# Table 1: the data sets\n\nEntities, relations and triples of each KG: published, then ours.\n"
+    text = "# Table 1: the data sets\n\n" + (f"{QUICK}\n\n" if quick else "")
+    text += "Entities, relations and triples of each KG: published, then ours.\n"
     for data, recipe in RECIPES.items():
         task = task_of(data, 0, TRAIN_RATIO)
         text += f"\n## {data}\n| KG | entities | relations | triples |\n|---|---|---|---|\n"

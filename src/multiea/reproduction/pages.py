@@ -15,10 +15,11 @@ Rows = Mapping[str, list[dict[str, Any]]]
 KS = ("1", "10", "20")
 DATA_TITLES = {"dbp-4": "DBP-4", "dwy-3": "DWY-3"}
 NOT_RUN = "not run yet"
+QUICK = "**A quick look on small generated KGs, hardly trained: its numbers say nothing about any method.**"
 
 
-def pages(names: Sequence[str], cells: Mapping[str, Cell], results: Path) -> dict[str, str]:
-    """The page of each table and of the figure of curves, by name."""
+def pages(names: Sequence[str], cells: Mapping[str, Cell], results: Path, *, quick: bool = False) -> dict[str, str]:
+    """The page of each table and of the figure of curves, by name; that of a quick look says what it is."""
     rows = {name: stored(results, cell) for name, cell in cells.items()}
     makers = {
         "table-2": lambda: _accuracy(cells, rows),
@@ -28,7 +29,10 @@ def pages(names: Sequence[str], cells: Mapping[str, Cell], results: Path) -> dic
         "table-6": lambda: _pairs("table-6", "10", 1, cells, rows),
         "figure-sensitivity": lambda: _curves(cells, rows),
     }
-    return {name: makers[name]() + _footer(name, rows) for name in names if name in makers}
+    made = {name: makers[name]() for name in names if name in makers}
+    if quick:
+        made = {name: text.replace("\n", f"\n\n{QUICK}\n", 1) for name, text in made.items()}
+    return {name: text + _footer(name, rows, quick=quick) for name, text in made.items()}
 
 
 def _accuracy(cells: Mapping[str, Cell], rows: Rows) -> str:
@@ -155,12 +159,12 @@ def _data_title(data: str, rows: Rows) -> str:
     return DATA_TITLES[data] + (f" (ours: {', '.join(own)})" if own else "")
 
 
-def _footer(name: str, rows: Rows) -> str:
+def _footer(name: str, rows: Rows, *, quick: bool) -> str:
     used = [row for cell in NEEDS[name] for row in rows[cell]]
     devices = ", ".join(sorted({row["device"] for row in used})) or "nothing"
     versions = ", ".join(sorted({f"torch {row['versions']['torch']}" for row in used}))
     where = "; ".join(part for part in (devices, versions) if part)
-    return f"\nRun on: {where}. Made by `multiea reproduce {name} --source FOLDER`.\n"
+    return f"\nRun on: {where}. Made by `multiea reproduce {name} {'--quick' if quick else '--source FOLDER'}`.\n"
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float:
