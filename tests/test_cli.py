@@ -96,7 +96,7 @@ def test_an_error_in_json_is_json(tmp_path: Path) -> None:
 def test_the_demo_aligns_the_world_and_says_what_to_do_next(tmp_path: Path) -> None:
     code, output = run("demo", "--out", str(tmp_path / "demo"))
     assert code == 0
-    for words in ("M-Hits", "precision", "The ten surest groups found", "Next:", "multiea align FOLDER"):
+    for words in ("M-Hits", "precision", "Ten of the complete groups found", "Next:", "multiea align FOLDER"):
         assert words in output
     assert (tmp_path / "demo" / "metrics.json").is_file()
     assert json.loads((tmp_path / "demo" / "metrics.json").read_text(encoding="utf-8"))["m_hits"]["test"]["10"] > 0.5

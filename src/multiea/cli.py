@@ -96,6 +96,7 @@ def demo(
     """Align the embedded data set, three knowledge graphs of the world, and show the result."""
     from multiea.data.inspection import inspect as inspect_task
     from multiea.data.load import load
+    from multiea.evaluation.found import judged_groups
 
     refuse_existing(out_folder, "run", force=True)
     task = load("world")
@@ -111,12 +112,18 @@ def demo(
     out.print(f"{metrics['seconds']['total']:.1f} s in all")
     show_metrics(metrics)
     found = alignment.found
-    surest = (found.groups.sizes == len(task.kgs)).nonzero()[0][:10]
-    labels = [kg.display(members) for kg, members in zip(task.kgs, found.groups.members[surest].T, strict=True)]
-    confidences = [f"{value:.2f}" for value in found.confidence[surest].mean(axis=1)]
+    complete = (found.groups.sizes == len(task.kgs)).nonzero()[0]
+    shown = complete[:: max(1, len(complete) // 10)][:10]
+    groups = found.groups.take(shown)
+    labels = [kg.display(members) for kg, members in zip(task.kgs, groups.members.T, strict=True)]
+    confidences = [f"{value:.2f}" for value in found.confidence[shown].mean(axis=1)]
+    judged, right = judged_groups(groups, task.held_out)
+    verdicts = ["no" if share and not good else "yes" if share == 1 else "not all known"
+                for share, good in zip(judged, right, strict=True)]  # fmt: skip
     out.print()
-    rows = list(zip(*labels, confidences, strict=True))
-    print_table("The ten surest groups found", [*task.kg_names, "confidence"], rows, words=len(labels))
+    rows = list(zip(*labels, confidences, verdicts, strict=True))
+    title = "Ten of the complete groups found, from the surest to the least sure; right by what was held out"
+    print_table(title, [*task.kg_names, "confidence", "right"], rows, words=len(labels))
     folder = shlex.quote(str(out_folder))
     out.print(f"\nThe run is in {folder}: groups.tsv, groups.parquet, metrics.json and what made them. Next:")
     out.print(f"  multiea evaluate {folder}      its scores again")
