@@ -9,15 +9,14 @@ search matches some entities by chance that have nothing in common.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import multiea
-from measure import growth_exponents, measure, print_growth, print_table
+from measure import measure, report_sizes, sizes_as_json
 from multiea.data.synth import Synthesis, write_synthetic
 
 SAMPLE = 5_000  # entities of a KG by which recall is told
@@ -57,14 +56,14 @@ def main() -> None:
         lines.append(aligned(options.kgs, entities))
         if not options.json:
             print(lines[-1], flush=True)
-    costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
-    growth = growth_exponents([line.triples for line in lines], costs)
     if options.json:
-        print(json.dumps({"kgs": options.kgs, "sizes": [asdict(line) for line in lines], "growth_exponent": growth}))
+        print(sizes_as_json(options.kgs, lines))
         return
-    rows = [
-        (
-            f"{options.kgs} x {line.entities:,}",
+    report_sizes(
+        options.kgs,
+        lines,
+        ("triples", "seconds", "peak MB", "search", "M-Hits@1", "pairs F1", "recall", "of right"),
+        lambda line: (
             f"{line.triples:,}",
             f"{line.seconds:.0f}",
             f"{line.peak_mb:.0f}",
@@ -73,13 +72,8 @@ def main() -> None:
             f"{line.pairs_f1:.3f}",
             f"{line.recall:.4f}",
             f"{line.recall_of_right:.4f}",
-        )
-        for line in lines
-    ]
-    print_table(
-        ("entities", "triples", "seconds", "peak MB", "search", "M-Hits@1", "pairs F1", "recall", "of right"), rows
+        ),
     )
-    print_growth(growth)
 
 
 def aligned(kgs: int, entities: int) -> Aligned:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 import resource
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Generic, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -52,6 +53,24 @@ def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
 def growth_exponents(sizes: Sequence[float], costs: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """The exponent of each cost by its name; none for a single size."""
     return {name: growth_exponent(sizes, values) for name, values in costs.items()} if len(sizes) > 1 else {}
+
+
+def report_sizes(kgs: int, lines: Sequence[Any], header: Sequence[str], cells: Callable[[Any], Sequence[str]]) -> None:
+    """A table of measured sizes, and how seconds and peak memory grow with their triples."""
+    print_table(("entities", *header), [(f"{kgs} x {line.entities:,}", *cells(line)) for line in lines])
+    print_growth(growth_of_sizes(lines))
+
+
+def growth_of_sizes(lines: Sequence[Any]) -> dict[str, float]:
+    """The exponents of seconds and peak memory in the number of triples."""
+    costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
+    return growth_exponents([line.triples for line in lines], costs)
+
+
+def sizes_as_json(kgs: int, lines: Sequence[Any]) -> str:
+    """The same for machines."""
+    sizes = [asdict(line) for line in lines]
+    return json.dumps({"kgs": kgs, "sizes": sizes, "growth_exponent": growth_of_sizes(lines)})
 
 
 def print_growth(exponents: Mapping[str, float]) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from measure import growth_exponents, measure, print_growth, print_table
+from measure import measure, report_sizes, sizes_as_json
 from multiea.data.synth import Synthesis, write_synthetic
 
 
@@ -33,23 +32,20 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     lines = [generated(Synthesis(kgs=options.kgs, entities=entities)) for entities in sorted(options.entities)]
-    costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
-    growth = growth_exponents([line.triples for line in lines], costs)
     if options.json:
-        print(json.dumps({"kgs": options.kgs, "sizes": [asdict(line) for line in lines], "growth_exponent": growth}))
+        print(sizes_as_json(options.kgs, lines))
         return
-    rows = [
-        (
-            f"{options.kgs} x {line.entities:,}",
+    report_sizes(
+        options.kgs,
+        lines,
+        ("triples", "seconds", "triples/s", "peak MB"),
+        lambda line: (
             f"{line.triples:,}",
             f"{line.seconds:.1f}",
             f"{line.triples_per_second:,.0f}",
             f"{line.peak_mb:.0f}",
-        )
-        for line in lines
-    ]
-    print_table(("entities", "triples", "seconds", "triples/s", "peak MB"), rows)
-    print_growth(growth)
+        ),
+    )
 
 
 def generated(settings: Synthesis) -> Generated:

@@ -22,6 +22,7 @@ def show_how(alignment: Alignment) -> None:
 
     history, calibration = alignment.history, alignment.calibration
     how = f"engine {alignment.settings['engine']}"
+    how += ", trained for each pair of KGs alone" if alignment.settings.get("pairwise") else ""
     if "bootstrap" in history:
         rounds = len(history["rounds"])
         how += f"; bootstrap {history['bootstrap']} ({POOLS[history['bootstrap']]}), {counted(rounds, 'round')}, "

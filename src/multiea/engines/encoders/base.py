@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
@@ -10,16 +12,16 @@ from multiea.graph import JointGraph
 from multiea.sparse import gather_rows
 
 
-class Encoder(nn.Module):
+class Encoder(nn.Module, ABC):
     """Maps the entities of all KGs into one space. A method overrides what it does in its own way.
 
     Made from (graph, dimensions, layers, generator); everything random at the start is drawn from the generator, on the
     CPU, so that every device starts from the same numbers.
     """
 
+    @abstractmethod
     def forward(self) -> Tensor:
         """All entities' embeddings, (entities, dimensions), each of unit length."""
-        raise NotImplementedError
 
     def begin(self, groups: Tensor, *, own: bool) -> None:
         """Hears the groups it will be trained on, (G, M) joint ids with -1 where absent, before the first epoch.
