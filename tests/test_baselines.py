@@ -74,6 +74,23 @@ def test_the_order_of_entities_kgs_and_groups_changes_no_score(small: Task, name
         assert again["mrr"][pool]["overall"] == pytest.approx(scores["mrr"][pool]["overall"], abs=1e-6)
 
 
+@pytest.mark.parametrize("pairwise", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_held_out_groups_reach_no_training(small: Task, name: str, pairwise: bool) -> None:
+    settings = {"engine": name, "training": replace(ENCODERS[name].usual, **QUICK), "pairwise": pairwise}
+    dealt = np.random.default_rng(0).permuted(small.held_out.complete.members, axis=0)  # who is with whom is wrong
+    wrong = Task(small.kgs, small.seeds, Groups(small.kg_names, dealt))
+    blind = Task(small.kgs, small.seeds, Groups(small.kg_names, dealt[:0]))
+    expected = multiea.align(small, **settings)
+    for task in (wrong, blind):
+        other = multiea.align(task, **settings)
+        assert torch.equal(other.embeddings, expected.embeddings)
+        histories = [alignment.history.get("pairs", {"": alignment.history}) for alignment in (other, expected)]
+        assert [part["validation"] for part in histories[0].values()] == [
+            part["validation"] for part in histories[1].values()
+        ]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_encoder_is_better_than_chance(small: Task, name: str) -> None:
     training = replace(ENCODERS[name].usual, dimensions=32, epochs=min(ENCODERS[name].usual.epochs, 200))
@@ -218,12 +235,10 @@ def test_naea_is_its_equation() -> None:
     assert isinstance(encoder, Naea)
     with torch.no_grad():
         for projection in encoder.projections:
-            projection += 0.1 * torch.randn(projection.shape, generator=torch.Generator().manual_seed(3))
-    own = unit(encoder.entities.detach().numpy())
-    g = unit(encoder.translations.relations.detach().numpy())
-    h = own
-    for layer, (projections, attention) in enumerate(zip(encoder.projections, encoder.attention, strict=True)):
-        w, v = projections.detach().numpy()
+            projection += torch.randn(projection.shape, generator=torch.Generator().manual_seed(3))
+    h, g = (unit(part.detach().numpy()) for part in (encoder.entities, encoder.translations.relations))
+    for projections, attention in zip(encoder.projections, encoder.attention, strict=True):
+        w, v = np.eye(8) + projections.detach().numpy() / np.sqrt(8)
         a, b, c = attention.detach().numpy()
         projected, relations = h @ w, g @ v
         rows = []
@@ -231,8 +246,8 @@ def test_naea_is_its_equation() -> None:
             logits = np.array([a @ projected[i] + b @ projected[j] + c @ relations[k] for k, j in of_i])
             alpha = softmax(leaky(logits))
             rows.append(sum(x * (projected[j] + relations[k]) for x, (k, j) in zip(alpha, of_i, strict=True)))
-        h = elu(np.array(rows)) if layer == 0 else np.array(rows)
-    np.testing.assert_allclose(encoder().detach().numpy(), unit(h), atol=1e-5)
+        h = unit(h + elu(np.array(rows)))
+    np.testing.assert_allclose(encoder().detach().numpy(), h, atol=1e-5)
 
 
 def test_psr_is_its_equation() -> None:

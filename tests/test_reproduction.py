@@ -1,17 +1,25 @@
 """multiea reproduce: a cut of every experiment runs, nothing is run twice, pages say what is stored."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import torch
+from torch.nn.functional import normalize
 from typer.testing import CliRunner
 
-from multiea import InputError, MultiEAError
+import multiea
+from multiea import InputError, MultiEAError, Task
 from multiea.cli import app
+from multiea.pipeline import usual_training
 from multiea.reproduction.cells import NEEDS, Cell, read_cells, wanted
-from multiea.reproduction.pages import NOT_RUN, QUICK, pages
-from multiea.reproduction.running import run_cell, store, stored
+from multiea.reproduction.gold_order import TURNED, scores_by_order, turned
+from multiea.reproduction.numbers import NOT_RUN
+from multiea.reproduction.pages import QUICK, pages, sensitivity_svg
+from multiea.reproduction.running import run_cell, settings_of, store, stored
 
 PROJECT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = PROJECT / "experiments"
@@ -36,7 +44,8 @@ def test_a_cut_of_every_experiment_runs_and_what_is_done_is_not_run_again(tmp_pa
     answer = json.loads(result.stdout)
     assert answer["runs"] > len(read_cells(EXPERIMENTS / "cells"))
     written = {Path(path).name for path in answer["written"]}
-    assert {f"table-{number}.md" for number in range(1, 7)} | {"figure-sensitivity.md"} <= written
+    assert {f"table-{number}.md" for number in range(1, 7)} <= written
+    assert {"figure-sensitivity.md", "figure-sensitivity.svg", "gold-order.md"} <= written
     assert {"case-study-dbp-4.md", "case-study-dwy-3.md", "tsne-dbp-4.svg", "tsne-dwy-3.svg"} <= written
     assert NOT_RUN not in "".join(Path(path).read_text() for path in answer["written"])
     assert all(QUICK in Path(path).read_text() for path in answer["written"] if "quick/table" in path)
@@ -65,6 +74,42 @@ def test_pages_are_made_of_what_is_stored(cells: dict[str, Cell]) -> None:
     assert "table-2" in names
     for name, text in pages(names, cells, EXPERIMENTS / "results").items():
         assert (PROJECT / "docs" / "results" / f"{name}.md").read_text(encoding="utf-8") == text, name
+    figure = PROJECT / "docs" / "results" / "figure-sensitivity.svg"
+    assert figure.read_text(encoding="utf-8") == sensitivity_svg(cells, EXPERIMENTS / "results")
+
+
+def test_every_run_of_every_experiment_is_stored_with_its_settings(cells: dict[str, Cell]) -> None:
+    for cell in cells.values():
+        rows = {(row["random_state"], row["value"]): row for row in stored(EXPERIMENTS / "results", cell)}
+        assert set(rows) == set(cell.runs()), cell.name
+        for (_, value), row in rows.items():
+            assert row["settings"] == settings_of(cell, value, quick=False), cell.name
+            assert row["seconds"] > 0
+
+
+def test_only_the_published_way_reads_the_order_of_candidates(small: Task) -> None:
+    training = replace(usual_training("multiea"), epochs=30, dimensions=32, validation_ratio=0.0)
+    alignment = multiea.align(small, engine="multiea", training=training)
+    scores = scores_by_order(alignment, ("answer", "shuffled"), random_state=0)
+    for way, by_order in scores.items():
+        if way == TURNED:
+            assert by_order["answer"]["10"] > 1.2 * by_order["shuffled"]["10"]
+        else:
+            assert by_order["answer"] == pytest.approx(by_order["shuffled"], abs=1e-9), way
+
+
+def test_a_turned_row_is_that_of_the_third_kg() -> None:
+    generator = torch.Generator().manual_seed(0)
+    kgs = [normalize(torch.randn(5, 4, generator=generator)) for _ in range(3)]
+
+    def alike(a: int, b: int) -> np.ndarray:
+        return 1 - (kgs[a][:, None] - kgs[b][None]).norm(dim=-1).numpy() / 2
+
+    through = np.array([
+        [row @ other / np.linalg.norm(row) / np.linalg.norm(other) for other in alike(2, 1)] for row in alike(0, 2)
+    ])  # fmt: skip
+    expected = 0.2 * alike(0, 1) + 0.8 * through
+    np.testing.assert_allclose(turned(kgs)[0, 1].rows(slice(None)).numpy(), expected, atol=1e-5)
 
 
 def test_a_page_shows_published_ours_and_the_difference(cells: dict[str, Cell], tmp_path: Path) -> None:
@@ -76,8 +121,8 @@ def test_a_page_shows_published_ours_and_the_difference(cells: dict[str, Cell], 
         store(tmp_path, cell, row | {"scores": {"none": scores}, "device": "a device", "versions": {"torch": "2"}})
     assert [row["random_state"] for row in stored(tmp_path, cell)] == [0, 1]
     text = pages(["table-2"], cells, tmp_path)["table-2"]
-    ours = "5.62 / 33.35 / 49.61 | 6.00 / 40.00 / 50.00 | +0.38 / +6.65 / +0.39 | 6.00 / 40.00 / 50.00 | 2 |"
-    assert f"| KECG* | `none` | {ours}" in text
+    ours = "6.00 ±1.41 / 40.00 ±0.00 / 50.00 ±0.00 | +0.38 / +6.65 / +0.39 | 6.00 / 40.00 / 50.00 | 2 |"
+    assert f"| KECG* | `none` | 5.62 / 33.35 / 49.61 | {ours}" in text
     assert "Run on: a device; torch 2." in text
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-import pytest
 
 from multiea import Task
 
@@ -23,19 +22,10 @@ def experiment(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["strategies_and_modes", "default_engine"])
-def test_a_page_of_results_is_what_the_stored_results_give(name: str) -> None:
-    module = experiment(name)
+def test_the_page_of_the_default_engine_is_what_the_stored_results_give() -> None:
+    module = experiment("default_engine")
     rows = json.loads(module.RESULTS.read_text(encoding="utf-8"))
     assert module.PAGE.read_text(encoding="utf-8") == module.page(rows)
-
-
-def test_every_strategy_and_mode_is_stored_for_three_random_states() -> None:
-    module = experiment("strategies_and_modes")
-    rows = json.loads(module.RESULTS.read_text(encoding="utf-8"))
-    assert {(row["strategy"], row["mode"], row["random_state"]) for row in rows} == {
-        (strategy, mode, state) for strategy in module.STRATEGIES for mode in module.MODES for state in (0, 1, 2)
-    }
 
 
 def test_every_case_and_part_of_the_default_engine_is_stored_and_none_twice() -> None:

@@ -37,6 +37,7 @@ NEEDS: dict[str, tuple[str, ...]] = {  # the cells each table or figure is made 
     "figure-case-study": (),
     "figure-tsne": (),
     "figure-sensitivity": tuple(f"{data}/sensitivity-{name}" for data in DATA for name in CURVES),
+    "gold-order": ("dbp-4/gold-order",),
 }
 
 
@@ -45,7 +46,8 @@ class Cell:
     """One experiment.
 
     name: its file's place, such as dbp-4/kecg-pairwise. settings: what `multiea align` is given. enhancements: each
-    training is scored with all of them. vary: the one setting of a curve and its values. published: by table.
+    training is scored with all of them. vary: the one setting of a curve and its values. orders: of candidates, where
+    it is shown what their order is worth. published: by table.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Cell:
     enhancements: tuple[str, ...]
     random_states: tuple[int, ...] = (0, 1, 2)
     vary: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    orders: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def runs(self) -> Iterator[tuple[int, float | None]]:
@@ -92,7 +95,7 @@ def read_cells(folder: Path) -> dict[str, Cell]:
         for key in content["settings"] | content.get("vary", {}):
             resolve(key, dict.fromkeys(SETTINGS), what=f"setting in {path}")
         lists: dict[str, Any] = {
-            key: tuple(content[key]) for key in ("enhancements", "random_states") if key in content
+            key: tuple(content[key]) for key in ("enhancements", "random_states", "orders") if key in content
         }
         cells[name] = Cell(name=name, **(content | lists))
     if not cells:

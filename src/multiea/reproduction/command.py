@@ -44,7 +44,7 @@ def reproduce(
     """
     from multiea.reproduction.cells import read_cells, wanted
     from multiea.reproduction.figures import case_study, need_tsne, statistics
-    from multiea.reproduction.pages import pages
+    from multiea.reproduction.pages import pages, sensitivity_svg
     from multiea.reproduction.running import run_cells, tasks
 
     chosen = list(dict.fromkeys(names or (ALL,)))
@@ -64,10 +64,13 @@ def reproduce(
     task_of = tasks(source, out_folder / ("quick" if quick else "data"), quick=quick)
     done = run_cells(wanted(chosen, cells), results, task_of, quick=quick, device=device)
     texts = pages(chosen, cells, results, quick=quick)
+    written_to.mkdir(parents=True, exist_ok=True)
     if "table-1" in chosen:
         texts["table-1"] = statistics(task_of, quick=quick)
-    written_to.mkdir(parents=True, exist_ok=True)
     files = []
+    if "figure-sensitivity" in chosen:
+        files.append(str(written_to / "figure-sensitivity.svg"))
+        Path(files[-1]).write_text(sensitivity_svg(cells, results), encoding="utf-8")
     for name, text in texts.items():
         (written_to / f"{name}.md").write_text(text, encoding="utf-8")
         files.append(str(written_to / f"{name}.md"))

@@ -9,12 +9,19 @@ from typing import Any
 
 from multiea.data.benchmarks import RECIPES
 from multiea.reproduction.cells import BASELINES, MEASURED, NEEDS, Cell
+from multiea.reproduction.curves import panels
+from multiea.reproduction.numbers import KS, NOT_RUN, both, difference, m_hits, mean_of, means, said, spread_of, triple
 from multiea.reproduction.running import stored
 
 Rows = Mapping[str, list[dict[str, Any]]]
-KS = ("1", "10", "20")
 DATA_TITLES = {"dbp-4": "DBP-4", "dwy-3": "DWY-3"}
-NOT_RUN = "not run yet"
+GOLD_ORDER_WAYS = {
+    "none": "`none`: direct similarities alone",
+    "turned": "the published code's way: row k of one KG's candidates taken for row k of another's",
+    "profile": "`profile`: the same idea without that mistake",
+    "product": "`product`: the paper's equation to the letter",
+    "sharpened": "`sharpened`: ours",
+}
 QUICK = "**A quick look on small generated KGs, hardly trained: its numbers say nothing about any method.**"
 
 
@@ -28,6 +35,7 @@ def pages(names: Sequence[str], cells: Mapping[str, Cell], results: Path, *, qui
         "table-5": lambda: _pairs("table-5", "1", 0, cells, rows),
         "table-6": lambda: _pairs("table-6", "10", 1, cells, rows),
         "figure-sensitivity": lambda: _curves(cells, rows),
+        "gold-order": lambda: _gold_order(cells, rows),
     }
     made = {name: makers[name]() for name in names if name in makers}
     if quick:
@@ -40,7 +48,8 @@ def _accuracy(cells: Mapping[str, Cell], rows: Rows) -> str:
 
 M-Hits@1 / 10 / 20 in percent, pool `test` beside the published values, and pool `all`, which the paper does not have.
 `*`: each pair of KGs alone, results joined. The published values with inference stand beside `product`, the paper's
-equation to the letter; `sharpened` and all methods without published values are extra. Difference: ours less published,
+equation to the letter; `sharpened` and all methods without published values are extra. Ours: mean and standard
+deviation over as many random states as there are runs, each with a split of its own. Difference: ours less published,
 pool `test`, where the data are the paper's.
 """
     for data in DATA_TITLES:
@@ -52,10 +61,10 @@ pool `test`, where the data are the paper's.
             cell, own = cells[name], rows[name]
             for mode in cell.enhancements:
                 published = cell.published.get("table-2", {}).get(mode)
-                ours = {pool: _m_hits(own, mode, pool) for pool in ("test", "all")}
-                parts = [cell.title, f"`{mode}`", _said(published), _triple(ours["test"])]
+                ours = {pool: m_hits(own, mode, pool) for pool in ("test", "all")}
+                parts = [cell.title, f"`{mode}`", said(published), triple(ours["test"], spread_of(own, mode, "test"))]
                 same = {row["data"] for row in own} == {data}
-                parts += [_difference(ours["test"], published) if same else "", _triple(ours["all"]), str(len(own))]
+                parts += [difference(ours["test"], published) if same else "", triple(ours["all"]), str(len(own))]
                 text += "| " + " | ".join(parts) + " |\n"
     return text
 
@@ -73,14 +82,14 @@ pairs, since without the others M-Hits has nothing to rank by. The last lines co
 """
     for cell_name in NEEDS[name]:
         cell, own = cells[cell_name], rows[cell_name]
-        said = cell.published.get("efficiency", {})
+        claimed = cell.published.get("efficiency", {})
         for mode in cell.enhancements:
-            published = said["m_hits"] if mode == "product" else cell.published.get("table-2", {}).get(mode)
-            parts = [cell.title, f"`{mode}`", _said(published), _triple(_m_hits(own, mode, "test"))]
-            parts += [_both(said.get("parameters"), own, "parameters", 1e-6)]
-            parts += [_both(said.get("megabytes"), own, "parameter_mb")]
-            parts += [_both(None, own, "peak_memory_mb", digits=0)]
-            parts += [_both(said.get("seconds"), own, "training_seconds")]
+            published = claimed["m_hits"] if mode == "product" else cell.published.get("table-2", {}).get(mode)
+            parts = [cell.title, f"`{mode}`", said(published), triple(m_hits(own, mode, "test"))]
+            parts += [both(claimed.get("parameters"), own, "parameters", 1e-6)]
+            parts += [both(claimed.get("megabytes"), own, "parameter_mb")]
+            parts += [both(None, own, "peak_memory_mb", digits=0)]
+            parts += [both(claimed.get("seconds"), own, "training_seconds")]
             text += "| " + " | ".join([*parts, str(len(own))]) + " |\n"
     ratios = [line for method in MEASURED if (line := _ratios(data, method, cells, rows))]
     return text + ("\nAll KGs at once take, by these runs:\n" + "\n".join(ratios) + "\n" if ratios else "")
@@ -91,16 +100,16 @@ def _ratios(data: str, method: str, cells: Mapping[str, Cell], rows: Rows) -> st
     if not apart or not joint:
         return ""
     hub = RECIPES[data].hub
-    said = [cells[f"{data}/{method}{way}"].published["efficiency"] for way in ("", "-pairwise")]
+    claimed = [cells[f"{data}/{method}{way}"].published["efficiency"] for way in ("", "-pairwise")]
     parts = []
     for key, of_row in (("parameters", "parameters"), ("seconds", "training_seconds")):
-        own = _mean(joint, of_row)
+        own = mean_of(joint, of_row)
         with_hub = mean(
             sum(part[key] for pair, part in row["pairs"].items() if hub in pair.split("-")) for row in apart
         )
-        published = said[0][key] / said[1][key]
+        published = claimed[0][key] / claimed[1][key]
         parts.append(
-            f"{own / _mean(apart, of_row):.2f} of the {key} of all pairs, {own / with_hub:.2f} of pairs with {hub} "
+            f"{own / mean_of(apart, of_row):.2f} of the {key} of all pairs, {own / with_hub:.2f} of pairs with {hub} "
             f"(published: {published:.2f})"
         )
     return f"- {cells[f'{data}/{method}'].title}: " + "; ".join(parts)
@@ -109,9 +118,10 @@ def _ratios(data: str, method: str, cells: Mapping[str, Cell], rows: Rows) -> st
 def _pairs(name: str, k: str, place: int, cells: Mapping[str, Cell], rows: Rows) -> str:
     text = f"""# Table {name[-1]}: Hits@{k} of pairs of KGs
 
-In percent, both directions averaged, pool `test`: published, then ours. Every pair is trained alone. For two KGs there
-is no third to infer through, and MultiEA's strategy `each` is a method's usual loss here; only PSR has one of its own.
-MultiEA(X) is therefore the same run as X for all others.
+In percent, both directions averaged, pool `test`: published, ours (mean over the random states, as many as there are
+runs), and the difference where the data are the paper's. Every pair is trained alone. For two KGs there is no third to
+infer through, and MultiEA's strategy `each` is a method's usual loss here; only PSR has one of its own. MultiEA(X) is
+therefore the same run as X for all others.
 """
     for data in DATA_TITLES:
         pairs = list(cells[f"{data}/mtranse-pairwise"].published["hits"])
@@ -123,33 +133,81 @@ MultiEA(X) is therefore the same run as X for all others.
                 run = f"{data}/{method}-each-pairwise" if joint and method == "psr" else f"{data}/{method}-pairwise"
                 published, own = cells[f"{data}/{method}-pairwise"].published[kind], rows[run]
                 title = cells[f"{data}/{method}"].title if joint else cells[run].title.rstrip("*")
-                parts = [f"{published[pair][place]:.2f}, {_hits(own, pair, k)}" for pair in pairs]
+                same = {row["data"] for row in own} == {data}
+                parts = [_pair_cell(published[pair][place], _hits(own, pair, k), same=same) for pair in pairs]
                 text += f"| {title} | " + " | ".join(parts) + f" | {len(own)} |\n"
     return text
 
 
-def _hits(rows: Sequence[Mapping[str, Any]], pair: str, k: str) -> str:
+def _hits(rows: Sequence[Mapping[str, Any]], pair: str, k: str) -> float | None:
     turned = "-".join(reversed(pair.split("-")))
     found = [row["scores"]["none"]["hits"]["test"] for row in rows]
-    return f"{mean(100 * (scores.get(pair) or scores[turned])[k] for scores in found):.2f}" if found else NOT_RUN
+    return mean(100 * (scores.get(pair) or scores[turned])[k] for scores in found) if found else None
+
+
+def _pair_cell(published: float, ours: float | None, *, same: bool) -> str:
+    if ours is None:
+        return f"{published:.2f}, {NOT_RUN}"
+    return f"{published:.2f}, {ours:.2f}" + (f" ({ours - published:+.2f})" if same else "")
 
 
 def _curves(cells: Mapping[str, Cell], rows: Rows) -> str:
     text = """# Figure: sensitivity
 
-MultiEA+each, one setting varied at a time; M-Hits@1 / 10 / 20 in percent, pool `test`. The paper shows curves without
-numbers. gamma: the weight of direct similarities; lambda: the margin; eta: negative groups; ratio: the share of seeds.
+MultiEA+each, one setting varied at a time; M-Hits@1 / 10 / 20 in percent, pool `test`, means over the random states.
+The paper shows curves without numbers. gamma: the weight of direct similarities; lambda: the margin; eta: negative
+groups; ratio: the share of seeds.
+
+![Curves of M-Hits with enhancement sharpened](figure-sensitivity.svg)
 """
     for data in DATA_TITLES:
         title = _data_title(data, rows)
         for name in (cell.split("/")[1] for cell in NEEDS["figure-sensitivity"] if cell.startswith(data)):
             cell, own = cells[f"{data}/{name}"], rows[f"{data}/{name}"]
             text += f"\n## {title}: {cell.title}\n| value | " + " | ".join(f"`{mode}`" for mode in cell.enhancements)
-            text += " |\n" + "|---" * (len(cell.enhancements) + 1) + "|\n"
+            text += " | runs |\n" + "|---" * (len(cell.enhancements) + 2) + "|\n"
             for value in (value for values in cell.vary.values() for value in values):
                 same = [row for row in own if row["value"] == value]
-                scores = [_triple(_m_hits(same, mode, "test")) for mode in cell.enhancements]
-                text += f"| {value} | " + " | ".join(scores) + " |\n"
+                scores = [triple(m_hits(same, mode, "test")) for mode in cell.enhancements]
+                text += f"| {value} | " + " | ".join([*scores, str(len(same))]) + " |\n"
+    return text
+
+
+def sensitivity_svg(cells: Mapping[str, Cell], results: Path) -> str:
+    """The curves as a picture, a row of panels for each data set; empty where nothing was run."""
+    figure = []
+    for data in DATA_TITLES:
+        row = []
+        for cell in (cells[name] for name in NEEDS["figure-sensitivity"] if name.startswith(data)):
+            by_value: dict[float, list[dict[str, Any]]] = {}
+            for own in stored(results, cell):
+                by_value.setdefault(own["value"], []).append(own)
+            points = {value: m_hits(own, "sharpened", "test") or [] for value, own in sorted(by_value.items())}
+            curves = {
+                f"M-Hits@{k}": [(value, of_value[place]) for value, of_value in points.items()]
+                for place, k in enumerate(KS)
+            }
+            if points:
+                row.append((f"{DATA_TITLES[data]}: {cell.title}", curves))
+        figure.append(row)
+    return panels(figure) if any(figure) else ""
+
+
+def _gold_order(cells: Mapping[str, Cell], rows: Rows) -> str:
+    cell, own = cells["dbp-4/gold-order"], rows["dbp-4/gold-order"]
+    text = f"""# What the order of candidates is worth
+
+MultiEA+each on {_data_title("dbp-4", rows)}; the same embeddings, compared in five ways, with every KG's candidates in
+the order of the answer (row k of each KG is the same group, as in the benchmark's files) and with each KG's candidates
+shuffled. M-Hits@1 / 10 / 20 in percent, complete held-out groups, {len(own)} runs. An honest way does not change.
+
+| way | published | in the answer's order | shuffled |
+|---|---|---|---|
+"""
+    for way, title in GOLD_ORDER_WAYS.items():
+        parts = [title, said(cell.published["table-2"].get(way))]
+        parts += [triple(means([row["orders"][way][order] for row in own])) for order in cell.orders]
+        text += "| " + " | ".join(parts) + " |\n"
     return text
 
 
@@ -165,34 +223,3 @@ def _footer(name: str, rows: Rows, *, quick: bool) -> str:
     versions = ", ".join(sorted({f"torch {row['versions']['torch']}" for row in used}))
     where = "; ".join(part for part in (devices, versions) if part)
     return f"\nRun on: {where}. Made by `multiea reproduce {name} {'--quick' if quick else '--source FOLDER'}`.\n"
-
-
-def _mean(rows: Sequence[Mapping[str, Any]], key: str) -> float:
-    return float(mean(row[key] for row in rows))
-
-
-def _m_hits(rows: Sequence[Mapping[str, Any]], mode: str, pool: str) -> list[float] | None:
-    if not rows:
-        return None
-    return [100 * mean(row["scores"][mode]["m_hits"][pool][k] for row in rows) for k in KS]
-
-
-def _triple(scores: Sequence[float] | None) -> str:
-    return NOT_RUN if scores is None else " / ".join(f"{score:.2f}" for score in scores)
-
-
-def _said(published: Sequence[float] | None) -> str:
-    return "" if published is None else _triple(published)
-
-
-def _difference(ours: Sequence[float] | None, published: Sequence[float] | None) -> str:
-    if ours is None or published is None:
-        return ""
-    return " / ".join(f"{one - other:+.2f}" for one, other in zip(ours, published, strict=True))
-
-
-def _both(
-    published: float | None, rows: Sequence[Mapping[str, Any]], key: str, scale: float = 1.0, digits: int = 2
-) -> str:
-    ours = f"{scale * _mean(rows, key):.{digits}f}" if rows else NOT_RUN
-    return ours if published is None else f"{published:.2f}, {ours}"

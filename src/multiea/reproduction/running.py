@@ -57,6 +57,7 @@ def run_cell(
 
     import multiea
     from multiea.pipeline import default_enhancement
+    from multiea.reproduction.gold_order import scores_by_order
 
     settings = cell.setting(value)
     task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
@@ -76,6 +77,7 @@ def run_cell(
     scores = {cell.enhancements[0]: _scores(alignment.evaluate())}
     for mode, enhancement in zip(cell.enhancements[1:], others, strict=True):
         scores[mode] = _scores(alignment.with_enhancement(enhancement).evaluate())
+    orders = scores_by_order(alignment, cell.orders, random_state) if cell.orders else {}
     pairs = alignment.history.get("pairs", {})
     parameters = alignment.history.get("parameters", 0)
     cuda = alignment.embeddings.device.type == "cuda"
@@ -85,6 +87,7 @@ def run_cell(
         "data": task.name,
         "settings": settings_of(cell, value, quick=quick),
         "scores": scores,
+        "orders": orders,
         "pairs": {name: {key: part[key] for key in ("parameters", "seconds")} for name, part in pairs.items()},
         "parameters": parameters,
         "parameter_mb": parameters * 4 / MEGABYTE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu, normalize
@@ -14,15 +16,17 @@ from multiea.sparse import Pattern, multiply, softmax_over_rows
 class Naea(Encoder):
     r"""Neighbour-level embeddings, layers of attention over tuples <r_k, e_j> in N_i:
 
-        h'_i = ELU( sum over N_i of  alpha_ikj ( W h_j + V g_k ) ),     no ELU after the last,
+        h'_i = h_i + ELU( sum over N_i of  alpha_ikj ( W h_j + V g_k ) ),     made of unit length,
         alpha_ikj = softmax over N_i of LeakyReLU( a . W h_i + b . W h_j + c . V g_k ).
 
-    Relation-level embeddings are the entities' own vectors, from which the layers start. TransE is learned on both
-    levels, with the same relations; entities are compared by the neighbour level.
+    Relation-level embeddings are the entities' own vectors, from which the layers start and on which TransE is learned.
+    Entities are compared by the last layer, which by its sums holds both levels.
     Zhu et al., Neighborhood-Aware Attentional Representation for Multilingual Knowledge Graphs, IJCAI 2019.
-    Simplified: one head; relations enter the sum as well as the attention; groups are pulled together by training's
-    strategy instead of swapping members in triples; no iteration over newly aligned entities.
-    N_i holds i itself, by the self-relation. W and V: (d, d). Output: (entities, dimensions), each of unit length.
+    Simplified: one head; relations enter the sum as well as the attention; TransE on one level and the levels added up
+    (with TransE on both and the last layer alone, training on four KGs at once collapses); groups are pulled together
+    by training's strategy instead of swapping members in triples; no iteration over newly aligned entities.
+    N_i holds i itself, by the self-relation. W = I + P / sqrt(d) with P, (d, d), learned from zero; so is V.
+    Output: (entities, dimensions), each of unit length.
     """
 
     def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
@@ -32,8 +36,8 @@ class Naea(Encoder):
         self._to_neighbour = Pattern(graph.entity, graph.neighbour, (size, size))
         self._to_relation = Pattern(graph.entity, graph.relation, (size, graph.relations))
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
-        self.projections = nn.ParameterList(  # W and V of each layer, the identity at first
-            nn.Parameter(torch.eye(dimensions).repeat(2, 1, 1).to(device)) for _ in range(layers)
+        self.projections = nn.ParameterList(  # of W and V of each layer
+            nn.Parameter(torch.zeros(2, dimensions, dimensions, device=device)) for _ in range(layers)
         )
         self.attention = nn.ParameterList(  # a, b and c of each layer
             nn.Parameter(xavier_uniform(3, dimensions, generator).to(device)) for _ in range(layers)
@@ -42,16 +46,11 @@ class Naea(Encoder):
 
     def forward(self) -> Tensor:
         """All entities' embeddings, (entities, dimensions)."""
-        return self._levels()[1]
-
-    def _levels(self) -> tuple[Tensor, Tensor]:
-        own = normalize(self.entities)  # (N, d)
-        h, g = own, normalize(self.translations.relations)
-        last = len(self.attention) - 1
-        for layer, (projections, attention) in enumerate(zip(self.projections, self.attention, strict=True)):
-            h = self._layer(h @ projections[0], g @ projections[1], *attention)
-            h = elu(h) if layer < last else h
-        return own, normalize(h)
+        h, g = normalize(self.entities), normalize(self.translations.relations)
+        for projections, attention in zip(self.projections, self.attention, strict=True):
+            of_entities, of_relations = projections / math.sqrt(h.shape[1])
+            h = normalize(h + elu(self._layer(h + h @ of_entities, g + g @ of_relations, *attention)))
+        return h
 
     def _layer(self, h: Tensor, g: Tensor, a: Tensor, b: Tensor, c: Tensor) -> Tensor:
         i, k, j = self._graph.entity, self._graph.relation, self._graph.neighbour
@@ -60,7 +59,6 @@ class Naea(Encoder):
         return of_neighbours + multiply(self._to_relation, self._to_relation.sum_edges(alpha), g)  # (N, d)
 
     def own_loss(self, generator: torch.Generator) -> Tensor:
-        """TransE's, on both levels."""
-        own, of_neighbours = self._levels()
-        loss: Tensor = self.translations(own, generator) + self.translations(of_neighbours, generator)
+        """TransE's, on the entities' own vectors."""
+        loss: Tensor = self.translations(normalize(self.entities), generator)
         return loss
