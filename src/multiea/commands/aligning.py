@@ -1,0 +1,207 @@
+"""Commands about alignments: demo, align, evaluate."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from multiea.commands.options import AsJson, Dataset, Force, Lenient, Out, RandomState, Seeds, ShowProgress
+from multiea.console import command, out, print_json, print_table
+from multiea.errors import SettingError, counted
+from multiea.showing import show_how, show_kgs, show_metrics
+from multiea.writing import refuse_existing
+
+if TYPE_CHECKING:
+    from multiea.alignment import Alignment
+    from multiea.data.task import Task
+
+
+@command
+def demo(
+    out_folder: Annotated[Path, typer.Option("--out", help="The run folder to write.")] = Path("multiea-demo"),
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Align the embedded data set, three knowledge graphs of the world, and show the result."""
+    from multiea.data.inspection import inspect as inspect_task
+    from multiea.data.load import load
+    from multiea.evaluation.found import judged_groups
+
+    refuse_existing(out_folder, "run", force=True)
+    task = load("world")
+    if not as_json:
+        show_kgs(inspect_task(task))
+        out.print(f"\naligning by structure alone, from {len(task.seeds):,} known groups ...")
+    data = {"name": task.name, "source": ["world"]}
+    alignment, metrics = _aligned(task, out_folder, data, force=True)
+    if as_json:
+        print_json(metrics | {"out": str(out_folder)})
+        return
+    show_how(alignment)
+    out.print(f"{metrics['seconds']['total']:.1f} s in all")
+    show_metrics(metrics)
+    found = alignment.found
+    complete = (found.groups.sizes == len(task.kgs)).nonzero()[0]
+    shown = complete[:: max(1, len(complete) // 10)][:10]
+    groups = found.groups.take(shown)
+    labels = [kg.display(members) for kg, members in zip(task.kgs, groups.members.T, strict=True)]
+    confidences = [f"{value:.2f}" for value in found.confidence[shown].mean(axis=1)]
+    judged, right = judged_groups(groups, task.held_out)
+    verdicts = ["no" if share and not good else "yes" if share == 1 else "not all known"
+                for share, good in zip(judged, right, strict=True)]  # fmt: skip
+    out.print()
+    rows = list(zip(*labels, confidences, verdicts, strict=True))
+    title = "Ten of the complete groups found, from the surest to the least sure; right by what was held out"
+    print_table(title, [*task.kg_names, "confidence", "right"], rows, words=len(labels))
+    folder = shlex.quote(str(out_folder))
+    out.print(f"\nThe run is in {folder}: groups.tsv, groups.parquet, metrics.json and what made them. Next:")
+    out.print(f"  multiea evaluate {folder}      its scores again")
+    out.print("  multiea inspect FOLDER             what is in a data set of your own, and what is wrong with it")
+    out.print("  multiea align FOLDER --out RUN     align it")
+
+
+@command
+def align(
+    context: typer.Context,
+    dataset: Dataset,
+    out_folder: Out,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="What turns KGs into embeddings: propagation, an encoder to train (multiea, mtranse, iptranse, "
+            "gcn-align, kecg, naea, psr), or both, as propagation+multiea."
+        ),
+    ] = "propagation",
+    bootstrap: Annotated[
+        str,
+        typer.Option(help="Where labels beyond the seeds may come from: all entities, test (held-out ones), none."),
+    ] = "all",
+    fusion_weight: Annotated[
+        float, typer.Option(help="What the encoder counts in propagation+multiea, from 0 to 1.")
+    ] = 0.2,
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="How an encoder pulls a group together: each, anchor, mean, or own (psr alone has one); "
+            "by default as is usual for it."
+        ),
+    ] = None,
+    pairwise: Annotated[bool, typer.Option("--pairwise", help="Train the encoder for each pair of KGs alone.")] = False,
+    anchor: Annotated[str | None, typer.Option(help="The anchor KG; by default the one with most triples.")] = None,
+    enhancement: Annotated[
+        str, typer.Option(help="What third KGs add: none, product, profile, sharpened.")
+    ] = "sharpened",
+    epochs: Annotated[int | None, typer.Option(help="The most epochs to train; by default the encoder's.")] = None,
+    duplicates: Annotated[
+        list[str] | None,
+        typer.Option(help="A KG that holds some things more than once; may be given several times.", metavar="<KG>"),
+    ] = None,
+    seeds: Seeds = None,
+    train_ratio: Annotated[
+        float | None, typer.Option(help="Share of known groups to learn from; 0.3 where the data set does not say.")
+    ] = None,
+    random_state: RandomState = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    lenient: Lenient = False,
+    force: Force = False,
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Align the KGs of a data set and write what was found to a run folder."""
+    from multiea.data.load import load
+    from multiea.pipeline import usual_training
+
+    refuse_existing(out_folder, "run", force=force)
+    _refuse_unused(context, engine)
+    given: dict[str, Any] = {"strategy": strategy, "anchor": anchor, "epochs": epochs}
+    training = replace(usual_training(engine), **{name: value for name, value in given.items() if value is not None})
+    start = time.perf_counter()
+    task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
+    data = {"name": task.name, "source": dataset, "seeds": seeds and str(seeds), "train_ratio": train_ratio}
+    alignment, metrics = _aligned(
+        task,
+        out_folder,
+        data | {"lenient": lenient},
+        force=force,
+        read_seconds=time.perf_counter() - start,
+        engine=engine,
+        bootstrap=bootstrap,
+        fusion_weight=fusion_weight,
+        enhancement=enhancement,
+        training=training,
+        pairwise=pairwise,
+        duplicates=list(dict.fromkeys(duplicates or ())),
+        random_state=random_state,
+        device=device,
+    )
+    found = len(alignment.found.groups)
+    if as_json:
+        print_json(metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)})
+        return
+    out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
+    out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
+    if duplicates:
+        names = ", ".join(dict.fromkeys(duplicates))
+        out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
+    show_how(alignment)
+    show_metrics(metrics)
+    out.print(f"\nwritten to {out_folder}: groups.tsv has the groups found, groups.parquet these and the seeds,")
+    out.print("each member with its confidence")
+
+
+def _refuse_unused(context: typer.Context, engine: str) -> None:
+    """Options given for an engine that was not chosen would change nothing: said instead of ignored."""
+    from multiea.pipeline import check_engine
+
+    parts = check_engine(engine)
+    of_training = {"strategy": "--strategy", "anchor": "--anchor", "epochs": "--epochs", "pairwise": "--pairwise"}
+    unused = {} if len(parts) > 1 else {"fusion_weight": "--fusion-weight"}
+    unused |= of_training if parts == ["propagation"] else {}
+    unused |= {} if "propagation" in parts else {"bootstrap": "--bootstrap"}
+    for name, option in unused.items():
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            fitting = {"bootstrap": "propagation", "pairwise": "an encoder alone, such as multiea"}
+            use = fitting.get(name, "propagation+multiea")
+            raise SettingError(f"{option} changes nothing with --engine {engine}; leave it out, or use {use}")
+
+
+def _aligned(
+    task: Task, out_folder: Path, data: dict[str, Any], *, force: bool, read_seconds: float = 0.0, **settings: Any
+) -> tuple[Alignment, dict[str, Any]]:
+    """Aligns a task, scores it and writes the run folder, with where the data came from."""
+    from multiea.memory import peak_rss_mb
+    from multiea.outputs.run_folder import save
+    from multiea.pipeline import align as align_task
+
+    start = time.perf_counter() - read_seconds
+    alignment = align_task(task, **settings)
+    alignment = replace(alignment, settings={"data": data, **alignment.settings})
+    metrics = alignment.evaluate()
+    seconds = {"read": read_seconds, **alignment.seconds, "total": time.perf_counter() - start}
+    used = {"engine": alignment.settings["engine"]}
+    used |= {name: alignment.history.get(name) for name in ("bootstrap", "search")}
+    metrics |= {**used, "seconds": seconds, "peak_rss_mb": peak_rss_mb()}
+    save(alignment, out_folder, metrics=metrics, force=force)
+    return alignment, metrics
+
+
+@command
+def evaluate(
+    run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Score a run against its held-out groups."""
+    from multiea.outputs.run_folder import open_run
+
+    metrics = open_run(run).evaluate()
+    if as_json:
+        print_json(metrics)
+    else:
+        show_metrics(metrics)

@@ -1,0 +1,22 @@
+"""Words several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Dataset = Annotated[
+    list[str],
+    typer.Argument(help="A folder, a dataset.toml, 'world', or several files, one a KG.", show_default=False),
+]
+Seeds = Annotated[
+    Path | None, typer.Option("--seeds", help="A file of known groups to learn from: TSV, CSV, SSSOM or owl:sameAs.")
+]
+Lenient = Annotated[bool, typer.Option("--lenient", help="Drop groups' entities that their KG does not have.")]
+Out = Annotated[Path, typer.Option("--out", help="The folder to write.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
+ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="Show how far long work is.")]
+RandomState = Annotated[int, typer.Option(help="The same number gives the same result.")]
