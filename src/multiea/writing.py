@@ -71,6 +71,41 @@ def new_folder(out: Path, kind: str, *, force: bool = False) -> Iterator[Path]:
         shutil.rmtree(draft, ignore_errors=True)
 
 
+@contextmanager
+def new_file(out: Path, *, force: bool = False) -> Iterator[Path]:
+    """A file to write that becomes `out` when all went well; otherwise it vanishes and `out` stays as it was."""
+    refuse_existing_file(out, force=force)
+    place = out.resolve()
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".partial", dir=place.parent)
+        os.close(handle)
+    except OSError as error:
+        raise OutputError(f"cannot write to {place.parent}: {error.strerror}; choose another place") from None
+    draft = Path(name)
+    try:
+        yield draft
+        draft.chmod(0o666 & ~_umask())
+        refuse_existing_file(out, force=force)
+        draft.replace(place)
+    except OSError as error:
+        elsewhere = error.filename is not None and Path(error.filename) != draft
+        raise OutputError(f"cannot write {error.filename if elsewhere else out}: {error.strerror or error}") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def refuse_existing_file(out: Path, *, force: bool = False) -> None:
+    """Says at once, before long work, that a file cannot be written."""
+    if out.is_dir():
+        raise OutputError(f"{out} is a folder; choose a file to write to")
+    if out.exists() and not force:
+        raise OutputError(f"{out} exists; choose another file, or replace it with --force")
+    parent = next((parent for parent in out.absolute().parents if parent.exists()), Path("/"))
+    if not os.access(parent, os.W_OK):
+        raise OutputError(f"cannot write to {parent}; choose another place")
+
+
 def _umask() -> int:
     """The process's file mode mask, which a temporary folder does not follow by itself."""
     mask = os.umask(0)

@@ -12,6 +12,7 @@ import typer
 
 from multiea.commands.options import AsJson, Dataset, Force, Lenient, Out, RandomState, Seeds, ShowProgress
 from multiea.console import command, out, print_json, print_table
+from multiea.data.source import lasting
 from multiea.errors import SettingError, counted
 from multiea.showing import show_how, show_kgs, show_metrics
 from multiea.writing import refuse_existing
@@ -122,7 +123,8 @@ def align(
     training = replace(usual_training(engine), **{name: value for name, value in given.items() if value is not None})
     start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
-    data = {"name": task.name, "source": dataset, "seeds": seeds and str(seeds), "train_ratio": train_ratio}
+    data = {"name": task.name, "source": [lasting(part) for part in dataset], "train_ratio": train_ratio}
+    data["seeds"] = None if seeds is None else lasting(seeds)
     alignment, metrics = _aligned(
         task,
         out_folder,

@@ -10,11 +10,12 @@ from multiea.data.readers import read_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
 from multiea.data.readers.parts import Parts
+from multiea.data.source import EMBEDDED
 from multiea.data.task import Task
 from multiea.errors import InputError, counted
 
 log = logging.getLogger("multiea")
-EMBEDDED = {"world": Path(__file__).parent / "world"}
+
 DEFAULT_TRAIN_RATIO = 0.3
 
 

@@ -7,7 +7,7 @@ import json
 import platform
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +24,7 @@ from multiea import __version__
 from multiea.alignment import Alignment
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.load import load
 from multiea.data.readers import read_groups
 from multiea.data.readers.tables import first_line
 from multiea.data.task import Task
@@ -67,18 +68,54 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
         _write_json(folder / "manifest.json", manifest(alignment))
 
 
-def open_run(folder: str | Path) -> Alignment:
-    """The alignment of a run folder; its KGs have their entities and labels, but no triples."""
+def open_run(folder: str | Path, *, with_triples: bool = False) -> Alignment:
+    """The alignment of a run folder.
+
+    Its KGs have their entities and labels. Their triples are in the data set the run was made of; with_triples reads
+    them there, provided it has not changed since.
+    """
     folder = Path(folder)
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         expected = "a run folder, as `multiea align --out` makes it"
         raise InputError(f"no {', '.join(missing)}", path=folder, expected=expected)
     try:
-        return _opened(folder)
+        alignment = _opened(folder)
     except (ValueError, TypeError, LookupError, AttributeError, pl.exceptions.PolarsError, SafetensorError) as error:
         found = f"damaged: {first_line(error)}"
         raise InputError(found, path=folder, expected="a run folder as it was written", hint="Align again") from None
+    return _with_triples(alignment, folder) if with_triples else alignment
+
+
+def _with_triples(alignment: Alignment, folder: Path) -> Alignment:
+    """The same over the KGs of the data set it was made of, which must be as they were."""
+    source = alignment.settings.get("data", {}).get("source")
+    if source is None:
+        raise InputError(
+            "the run does not say which data set it was made of, so its triples are unknown",
+            path=folder,
+            hint="Align with the command line, or use the alignment in Python as it was made",
+        )
+    kgs = load(source, lenient=True).kgs
+    hashes = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["input"]
+    changed = [name for name in hashes if name not in {kg.name for kg in kgs if _hash(kg) == hashes[name]}]
+    if changed or len(kgs) != len(hashes):
+        raise InputError(
+            f"the data set {' '.join(source)} is not what this run was made of: {', '.join(changed) or 'more KGs'}",
+            path=folder,
+            hint="Bring the old files back, or align again",
+        )
+    by_name = {kg.name: kg for kg in kgs}
+    task = alignment.task
+    task = Task(
+        [by_name[name] for name in task.kg_names],
+        task.seeds,
+        task.held_out,
+        task.validation,
+        name=task.name,
+        notes=task.notes,
+    )
+    return replace(alignment, task=task)
 
 
 def _opened(folder: Path) -> Alignment:

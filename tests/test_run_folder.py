@@ -1,0 +1,35 @@
+"""A run folder leads back to the data set it was made of."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import multiea
+from conftest import assert_same_kg
+from multiea import InputError, Task
+from multiea.cli import app
+from multiea.data.synth import Synthesis, write_synthetic
+
+
+def test_a_run_finds_the_triples_of_its_data_set_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "data").mkdir()
+    write_synthetic(Synthesis(kgs=3, entities=200, relations=10), tmp_path / "data")
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ["align", "data", "--out", "run", "--no-progress"])
+    assert result.exit_code == 0, result.output
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    alignment = multiea.open(tmp_path / "run", with_triples=True)
+    for kg, expected in zip(alignment.task.kgs, multiea.load(tmp_path / "data").kgs, strict=True):
+        assert_same_kg(kg, expected)
+    with (tmp_path / "data" / "kg2.tsv").open("a") as file:
+        file.write("x\ty\tz\n")
+    with pytest.raises(InputError, match="is not what this run was made of: kg2"):
+        multiea.open(tmp_path / "run", with_triples=True)
+
+
+def test_a_run_of_a_task_made_in_python_does_not_know_its_triples(small: Task, tmp_path: Path) -> None:
+    multiea.align(small).save(tmp_path / "run")
+    with pytest.raises(InputError, match="does not say which data set"):
+        multiea.open(tmp_path / "run", with_triples=True)
