@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups
 from multiea.graph import places_by_name
 from multiea.grouping.confidence import Calibration
 from multiea.grouping.duplicates import Duplicates, find_duplicates
-from multiea.grouping.mutual import FoundGroups, Matches, joined, mutual_matches, scores_inside
+from multiea.grouping.mutual import FoundGroups, Matches, joined, matched_inside, mutual_matches, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 
 
@@ -58,6 +59,17 @@ class Alignment:
         parts.append((self.found.groups, self.found.confidence, "found"))
         tables = [self._long_table(groups, confidence, status) for groups, confidence, status in parts]
         return pl.concat([*tables, self._table_of_duplicates()])
+
+    @property
+    def pairs(self) -> pl.DataFrame:
+        """All pairs of members of groups: group_id, left_kg, left, right_kg, right, confidence, matched, status.
+
+        confidence: how probably these two are the same; matched: whether they are each other's best, or (not) follow
+        from other pairs of their group. Duplicates are no members here.
+        """
+        seeds = FoundGroups.of_members(self.task.seeds, np.ones(self.task.seeds.members.shape))
+        tables = [self._pair_table(found, status) for found, status in ((seeds, "seed"), (self.found, "found"))]
+        return pl.concat(tables)
 
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
         """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""
@@ -109,6 +121,20 @@ class Alignment:
             rows.append(of_kg.filter(pl.col("entity").is_not_null()))
         table = pl.concat(rows).sort("order", "kg").drop("order")
         return table.with_columns(status=pl.lit(status))
+
+    def _pair_table(self, found: FoundGroups, status: str) -> pl.DataFrame:
+        names = found.groups.names(self.task.kgs)
+        ids = pl.Series("group_id", group_ids(names), dtype=pl.String)
+        tables = []
+        for a, b in combinations(range(len(self.task.kgs)), 2):
+            rows = np.flatnonzero(found.groups.present[:, a] & found.groups.present[:, b])
+            left, right = (self.task.kg_names[kg] for kg in (a, b))
+            columns = {"order": rows, "group_id": ids.gather(rows), "left": names[left].gather(rows)}
+            columns |= {"right": names[right].gather(rows), "confidence": found.of_pairs[rows, a, b]}
+            table = pl.DataFrame(columns | {"matched": found.matched[rows, a, b]})
+            tables.append(table.with_columns(left_kg=pl.lit(left), right_kg=pl.lit(right), status=pl.lit(status)))
+        order = ["group_id", "left_kg", "left", "right_kg", "right", "confidence", "matched", "status"]
+        return pl.concat(tables).sort("order", "left_kg", "right_kg").select(order)
 
     def _table_of_duplicates(self) -> pl.DataFrame:
         more, kgs = self.duplicates, self.task.kgs
@@ -163,15 +189,16 @@ def grouped(
     What has no embedding (all zero) is left alone.
     """
     numbers = sorted({task.kg_names.index(name) for name in repeating})
-    groups = joined(found_among(scores, pools, task, numbers), task.kg_names)
+    matches = found_among(scores, pools, task, numbers)
+    groups = joined(matches, task.kg_names)
     sizes = [len(kg.entities) for kg in task.kgs]
     reached = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum(sizes)[:-1])
-    inside = scores_inside(groups, scores, pools)
+    inside, matched = scores_inside(groups, scores, pools), matched_inside(groups, matches)
     for column, of_kg in enumerate(reached):
         alone = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[alone, column] = inside[alone, :, column] = np.nan
         groups.members[alone, column] = ABSENT
-    found = calibration.found(groups, inside)
+    found = calibration.found(groups, inside, matched)
     return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), task.seeds, numbers)
 
 
