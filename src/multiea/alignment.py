@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,9 @@ from multiea.grouping.confidence import Calibration
 from multiea.grouping.duplicates import Duplicates, find_duplicates
 from multiea.grouping.mutual import FoundGroups, Matches, joined, matched_inside, mutual_matches, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
+
+if TYPE_CHECKING:
+    from multiea.outputs.exports.export import Written
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,57 @@ class Alignment:
         from multiea.outputs.run_folder import save
 
         save(self, Path(folder), force=force)
+
+    @property
+    def fingerprint(self) -> str:
+        """A word that says which groups these are: the same groups over the same KGs have the same."""
+        digest = hashlib.blake2b("\n".join(sorted(self.task.kg_names)).encode(), digest_size=8)
+        for group in sorted(self.groups["group_id"].unique()):
+            digest.update(f"\n{group}".encode())
+        return digest.hexdigest()
+
+    def export(self, to: str, out: str | Path, *, force: bool = False, **choices: Any) -> Written:
+        """Writes it in a format others read: groups, sssom, same-as, alignment-rdf, merged, networkx, pyg.
+
+        choices: closure, predicate, prefer, undo; each concerns some formats.
+        """
+        from multiea.outputs.exports.export import Choices, export
+
+        return export(self, to, Path(out), Choices(**choices), force=force)
+
+    def to_groups(self, out: str | Path, *, force: bool = False) -> Written:
+        """Writes all members of all groups as .tsv, .csv, .jsonl or .parquet."""
+        return self.export("groups", out, force=force)
+
+    def to_sssom(self, out: str | Path, *, predicate: str = "owl:sameAs", force: bool = False) -> Written:
+        """Writes mappings of all pairs as SSSOM TSV."""
+        return self.export("sssom", out, predicate=predicate, force=force)
+
+    def to_same_as(self, out: str | Path, *, closure: bool = False, force: bool = False) -> Written:
+        """Writes owl:sameAs triples as N-Triples."""
+        return self.export("same-as", out, closure=closure, force=force)
+
+    def to_alignment_rdf(self, out: str | Path, *, force: bool = False) -> Written:
+        """Writes a folder with a file of the Alignment format for each pair of KGs."""
+        return self.export("alignment-rdf", out, force=force)
+
+    def to_merged(self, out: str | Path, *, prefer: Sequence[str] = (), force: bool = False) -> Written:
+        """Writes the merged KG as .nq or .parquet, and beside it what leads back to the originals."""
+        return self.export("merged", out, prefer=prefer, force=force)
+
+    def to_networkx(self, *, prefer: Sequence[str] = ()) -> Any:
+        """The merged KG as a networkx MultiDiGraph."""
+        from multiea.outputs.exports.canonical import canonical
+        from multiea.outputs.exports.objects import to_networkx
+
+        return to_networkx(self, canonical(self, prefer))
+
+    def to_pyg(self, *, prefer: Sequence[str] = ()) -> Any:
+        """The merged KG as PyTorch Geometric's Data."""
+        from multiea.outputs.exports.canonical import canonical
+        from multiea.outputs.exports.objects import to_pyg
+
+        return to_pyg(self, canonical(self, prefer))
 
     def _long_table(self, groups: Groups, confidence: np.ndarray, status: str) -> pl.DataFrame:
         names = groups.names(self.task.kgs)
