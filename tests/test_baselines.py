@@ -33,6 +33,13 @@ def made(name: str, task: Task, seed: int = 0, dimensions: int = 8) -> Encoder:
     return ENCODERS[name].make(joint_graph(task), dimensions, 2, torch.Generator().manual_seed(seed))
 
 
+@pytest.fixture
+def soon_soft(monkeypatch: pytest.MonkeyPatch) -> None:
+    """IPTransE draws found pairs together from the third epoch on, and takes more pairs for found."""
+    for name, value in {"SOFT_AFTER": 2, "SOFT_EVERY": 1, "NEAR": 0.1}.items():
+        monkeypatch.setattr(f"multiea.engines.encoders.iptranse.{name}", value)
+
+
 @pytest.mark.parametrize("kgs", [2, 3, 5])
 @pytest.mark.parametrize("name", NAMES)
 def test_an_encoder_gives_each_entity_a_vector_of_unit_length(name: str, kgs: int) -> None:
@@ -64,7 +71,9 @@ def test_training_lowers_the_loss_and_all_gradients_are_finite(name: str) -> Non
 
 @pytest.mark.parametrize("pairwise", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_the_order_of_entities_kgs_and_groups_changes_no_score(small: Task, name: str, pairwise: bool) -> None:
+def test_the_order_of_entities_kgs_and_groups_changes_no_score(
+    small: Task, name: str, pairwise: bool, soon_soft: None
+) -> None:
     settings = {"engine": name, "training": replace(ENCODERS[name].usual, **QUICK), "enhancement": "none"}
     scores = multiea.align(small, pairwise=pairwise, **settings).evaluate()
     moved, _ = shuffled(small, torch.zeros(sum(len(kg.entities) for kg in small.kgs), 1), seed=1)
@@ -76,7 +85,7 @@ def test_the_order_of_entities_kgs_and_groups_changes_no_score(small: Task, name
 
 @pytest.mark.parametrize("pairwise", [False, True])
 @pytest.mark.parametrize("name", NAMES)
-def test_held_out_groups_reach_no_training(small: Task, name: str, pairwise: bool) -> None:
+def test_held_out_groups_reach_no_training(small: Task, name: str, pairwise: bool, soon_soft: None) -> None:
     settings = {"engine": name, "training": replace(ENCODERS[name].usual, **QUICK), "pairwise": pairwise}
     dealt = np.random.default_rng(0).permuted(small.held_out.complete.members, axis=0)  # who is with whom is wrong
     wrong = Task(small.kgs, small.seeds, Groups(small.kg_names, dealt))
@@ -134,6 +143,15 @@ def test_pair_by_pair_takes_more_parameters_and_says_so(small: Task) -> None:
     assert apart.history["parameters"] == sum(part["parameters"] for part in apart.history["pairs"].values())
     assert apart.history["parameters"] > 1.5 * joint.history["parameters"]
     assert apart.settings["pairwise"] is True
+
+
+def test_a_training_pair_by_pair_that_is_interrupted_is_no_result(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("multiea.engines.training.margin_loss", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        multiea.align(small, engine="kecg", pairwise=True, training=replace(ENCODERS["kecg"].usual, **QUICK))
 
 
 def test_a_pair_of_kgs_without_common_seeds_is_named_and_left_out(

@@ -16,11 +16,12 @@ from multiea import InputError, MultiEAError, Task
 from multiea.cli import app
 from multiea.pipeline import usual_training
 from multiea.reproduction.cells import NEEDS, Cell, read_cells, wanted
-from multiea.reproduction.gold_order import TURNED, scores_by_order, turned
+from multiea.reproduction.gold_order import TURNED, WAYS, scores_by_order, turned
 from multiea.reproduction.numbers import NOT_RUN
 from multiea.reproduction.pages import QUICK, pages, sensitivity_svg
-from multiea.reproduction.running import run_cell, settings_of, store, stored
+from multiea.reproduction.running import run_cell, run_cells, settings_of, store, stored
 
+REST = 'data = "dbp-4"\nenhancements = ["none"]\n[settings]\nengine = "kecg"'
 PROJECT = Path(__file__).resolve().parent.parent
 EXPERIMENTS = PROJECT / "experiments"
 
@@ -34,7 +35,7 @@ def test_every_table_and_figure_has_its_experiments(cells: dict[str, Cell]) -> N
     used = {cell.name for cell in wanted(list(NEEDS), cells)}
     assert used == set(cells)
     for name in ("table-3", "table-4", "table-5", "table-6"):
-        assert all(cells[cell].published for cell in NEEDS[name])
+        assert all(cells[cell].published for cell in NEEDS[name] if "-each-" not in cell)
 
 
 def test_a_cut_of_every_experiment_runs_and_what_is_done_is_not_run_again(tmp_path: Path) -> None:
@@ -84,7 +85,8 @@ def test_every_run_of_every_experiment_is_stored_with_its_settings(cells: dict[s
         assert set(rows) == set(cell.runs()), cell.name
         for (_, value), row in rows.items():
             assert row["settings"] == settings_of(cell, value, quick=False), cell.name
-            assert row["seconds"] > 0
+            assert set(row["scores"]) == set(cell.enhancements), cell.name
+            assert set(row.get("orders") or {}) == (set(WAYS) if cell.orders else set()), cell.name
 
 
 def test_only_the_published_way_reads_the_order_of_candidates(small: Task) -> None:
@@ -100,14 +102,16 @@ def test_only_the_published_way_reads_the_order_of_candidates(small: Task) -> No
 
 def test_a_turned_row_is_that_of_the_third_kg() -> None:
     generator = torch.Generator().manual_seed(0)
-    kgs = [normalize(torch.randn(5, 4, generator=generator)) for _ in range(3)]
+    kgs = [normalize(torch.randn(5, 4, generator=generator)) for _ in range(4)]
 
     def alike(a: int, b: int) -> np.ndarray:
         return 1 - (kgs[a][:, None] - kgs[b][None]).norm(dim=-1).numpy() / 2
 
-    through = np.array([
-        [row @ other / np.linalg.norm(row) / np.linalg.norm(other) for other in alike(2, 1)] for row in alike(0, 2)
-    ])  # fmt: skip
+    def by_rows(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        one, other = (rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (one, other))
+        return 1 - np.linalg.norm(one[:, None] - other[None], axis=-1) / 2
+
+    through = sum(by_rows(alike(0, third), alike(third, 1)) for third in (2, 3)) / 2
     expected = 0.2 * alike(0, 1) + 0.8 * through
     np.testing.assert_allclose(turned(kgs)[0, 1].rows(slice(None)).numpy(), expected, atol=1e-5)
 
@@ -133,6 +137,10 @@ def test_a_page_shows_published_ours_and_the_difference(cells: dict[str, Cell], 
         ('titel = "x"', "unknown key in .*choose one of"),
         ('title = "x"', "lacks data, enhancements, settings"),
         ('title = "x"\ndata = "dbp-4"\nenhancements = []\n[settings]\nengin = "x"', "unknown setting in .*engine"),
+        (f"title = 5\n{REST}", "title: .*string"),
+        (f'title = "x"\n{REST}\nstrategy = "each"\n[vary]\nmargin = 1', "vary.margin: "),
+        (f'title = "x"\n{REST}\n[published.table-2]\nnone = [1]', "published.table-2.none: .*expected 3 numbers"),
+        (f'title = "x"\n{REST}\n[published.efficiency]\nparameters = 1', "published.efficiency lacks megabytes"),
         ('title = "x"\ndata = "dbp-5"\nenhancements = []\n[settings]', "unknown data in .*dbp-4, dwy-3"),
     ],
 )
@@ -140,6 +148,33 @@ def test_a_bad_experiment_is_named(tmp_path: Path, text: str, words: str) -> Non
     (tmp_path / "x.toml").write_text(text)
     with pytest.raises(MultiEAError, match=words):
         read_cells(tmp_path)
+
+
+def test_runs_of_other_data_or_with_other_enhancements_are_made_again(cells: dict[str, Cell], tmp_path: Path) -> None:
+    cell = replace(cells["dbp-4/kecg-pairwise"], random_states=(0,))
+    asked: list[str] = []
+
+    def task_of(data: str, *_: object) -> Task:
+        asked.append(data)
+        raise InputError("enough")
+
+    store(tmp_path, cell, stored(EXPERIMENTS / "results", cell)[0])
+    for name in (None, "dbp-4"):
+        assert run_cells([cell], tmp_path, task_of, lambda _, name=name: name, quick=False, device="cpu") == 0
+    other = replace(cell, enhancements=("none", "profile"))
+    for wanted_cell, name in ((cell, "dbp-4-whole"), (other, "dbp-4")):
+        with pytest.raises(InputError, match="enough"):
+            run_cells([wanted_cell], tmp_path, task_of, lambda _, name=name: name, quick=False, device="cpu")
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("settings", [{"engine": "kecgg"}, {"strategy": 7}, {"margin": "a"}, {"margin": -1}])
+def test_settings_that_cannot_be_are_named_before_anything_runs(
+    cells: dict[str, Cell], tmp_path: Path, settings: dict[str, object]
+) -> None:
+    cell = replace(cells["dbp-4/kecg"], settings={"engine": "kecg"} | settings)
+    with pytest.raises(InputError, match="the experiment dbp-4/kecg cannot be run"):
+        run_cells([cell], tmp_path, lambda *_: pytest.fail("run"), lambda _: None, quick=True, device="cpu")
 
 
 def test_damaged_results_are_named(cells: dict[str, Cell], tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def align(
     training = usual_training(engine) if training is None else training
     if len(names) > 1:  # what one engine learns from, the other must not be judged by
         training = replace(training, validation_ratio=max(training.validation_ratio, HELD_BACK))
-    chosen = _device(device)
+    chosen = chosen_device(device)
     if enhancement.mode == "product":
         log.warning("enhancement 'product' is the paper's equation to the letter, for comparison: hubs ruin its groups")
     check_task(task)
@@ -246,7 +246,8 @@ def _validation_score(embeddings: Tensor, task: Task) -> Score:
     return (m_hits_at_1 or 0.0, mean_reciprocal_rank(known))
 
 
-def _device(name: str) -> torch.device:
+def chosen_device(name: str) -> torch.device:
+    """The device a word names; an error where it names none, or one that is not there."""
     resolve(name, DEVICES, what="device")
     if name == "cuda" and not torch.cuda.is_available():
         raise SettingError("device 'cuda' was asked for, but torch sees no CUDA device here; use --device cpu or auto")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.console import command, out, print_json
+from multiea.console import command, err, out, print_json
 from multiea.errors import SettingError, resolve
 from multiea.reproduction.cells import NEEDS
 
@@ -42,11 +42,13 @@ def reproduce(
 
     What is stored in experiments/results is not run again; an interrupted run goes on where it stopped.
     """
+    from multiea.pipeline import chosen_device
     from multiea.reproduction.cells import read_cells, wanted
     from multiea.reproduction.figures import case_study, need_tsne, statistics
     from multiea.reproduction.pages import pages, sensitivity_svg
     from multiea.reproduction.running import run_cells, tasks
 
+    chosen_device(device)
     chosen = list(dict.fromkeys(names or (ALL,)))
     for name in chosen:
         resolve(name, dict.fromkeys((*NEEDS, ALL)), what="table or figure")
@@ -61,8 +63,14 @@ def reproduce(
     figures = out_folder / "quick" if quick else out_folder
     if {"figure-tsne"} & set(chosen):
         need_tsne()
-    task_of = tasks(source, out_folder / ("quick" if quick else "data"), quick=quick)
-    done = run_cells(wanted(chosen, cells), results, task_of, quick=quick, device=device)
+    task_of, data_name = tasks(source, out_folder / ("quick" if quick else "data"), quick=quick)
+    try:
+        done = run_cells(wanted(chosen, cells), results, task_of, data_name, quick=quick, device=device)
+    except KeyboardInterrupt:
+        err.print(
+            f"interrupted; what was finished is kept in {results}, and the same command goes on", style="bold red"
+        )
+        raise typer.Exit(130) from None
     texts = pages(chosen, cells, results, quick=quick)
     written_to.mkdir(parents=True, exist_ok=True)
     if "table-1" in chosen:

@@ -64,19 +64,21 @@ def learn(
     device: torch.device,
     random_state: int,
     split: tuple[Groups, Groups] | None = None,
+    what: str = "training",
 ) -> Learned:
     """Trains on the task's seeds alone; its held-out groups are not looked at.
 
     Where there are seeds enough, some (or the task's own validation groups) tell after how many epochs to stop; then
     the encoder is trained anew on all seeds for as long. The order of entities, KGs and groups changes nothing.
     split: which seeds to learn from at first and which to hold back, where that is settled; of a canonical task.
+    what: how its progress is called.
     """
     task, places = canonical(Task(task.kgs, task.seeds, validation=task.validation))
     graph = joint_graph(task, device)
     anchor = _anchor(task, settings)
 
     def run(
-        groups: Groups, epochs: int, score: Callable[[Tensor], Score] | None, what: str = "training"
+        groups: Groups, epochs: int, score: Callable[[Tensor], Score] | None, stage: str = what
     ) -> tuple[Tensor, History]:
         start = torch.Generator().manual_seed(random_state)
         model = ENCODERS[encoder].make(graph, settings.dimensions, settings.layers, start)
@@ -91,7 +93,7 @@ def learn(
             epochs=epochs,
             generator=draws,
             validate=score,
-            what=what,
+            what=stage,
         )
 
     connected = graph.degrees() > 0
@@ -116,7 +118,7 @@ def learn(
     )
     if len(seeds) == len(task.seeds) or history.interrupted:
         return learned(validated, history, validated)
-    embeddings, again = run(task.seeds, history.best_epoch, None, "training again on all seeds")
+    embeddings, again = run(task.seeds, history.best_epoch, None, f"{what} again on all seeds")
     history = replace(
         history,
         seconds=history.seconds + again.seconds,
@@ -138,7 +140,8 @@ def learn_pairwise(
         raise SettingError("an anchor KG has no meaning pair by pair; leave it out")
     seeds, validation = hold_back(task, settings.validation_ratio, random_state)
     final, rehearsed, histories = [], [], {}
-    for pair in combinations(range(len(task.kgs)), 2):
+    all_pairs = list(combinations(range(len(task.kgs)), 2))
+    for number, pair in enumerate(all_pairs, 1):
         names = [task.kg_names[kg] for kg in pair]
         of_seeds, of_validation, of_all = (_between(groups, pair) for groups in (seeds, validation, task.seeds))
         if not len(of_seeds):
@@ -152,12 +155,13 @@ def learn_pairwise(
             device=device,
             random_state=random_state,
             split=(of_seeds, of_validation),
+            what=f"training {names[0]} with {names[1]} ({number} of {len(all_pairs)})",
         )
         final.append(_placed(part.embeddings, task, pair))
         rehearsed.append(_placed(part.embeddings if part.rehearsed is None else part.rehearsed, task, pair))
         histories["-".join(names)] = part.history
-        if part.history["interrupted"]:
-            break
+        if part.history["interrupted"] and number < len(all_pairs):
+            raise KeyboardInterrupt  # without the other pairs this is no result
     if not final:
         raise InputError("no seed has members in two KGs: nothing can be learned pair by pair")
     history: dict[str, Any] = {"pairs": histories}

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from multiea.errors import InputError, resolve
 
 DATA = {"dbp-4": None, "dwy-3": None}
+ORDERS = ("answer", "shuffled")  # of candidates
 BASELINES = ("mtranse", "iptranse", "gcn-align", "kecg", "naea", "psr")
 MEASURED = ("gcn-align", "kecg", "naea", "psr")  # for parameters, memory and time
 STRATEGIES = ("mean", "anchor", "each")
@@ -24,7 +27,7 @@ NEEDS: dict[str, tuple[str, ...]] = {  # the cells each table or figure is made 
         f"{data}/{name}"
         for data in DATA
         for name in (
-            *(f"{name}-pairwise" for name in BASELINES),
+            *(f"{name}-pairwise" for name in (*BASELINES, "psr-each")),
             *(f"multiea-{name}" for name in STRATEGIES),
             *BASELINES,
             *OURS,
@@ -56,7 +59,7 @@ class Cell:
     settings: Mapping[str, Any]
     enhancements: tuple[str, ...]
     random_states: tuple[int, ...] = (0, 1, 2)
-    vary: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    vary: Mapping[str, Sequence[int | float]] = field(default_factory=dict)
     orders: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
@@ -97,10 +100,36 @@ def read_cells(folder: Path) -> dict[str, Cell]:
         lists: dict[str, Any] = {
             key: tuple(content[key]) for key in ("enhancements", "random_states", "orders") if key in content
         }
-        cells[name] = Cell(name=name, **(content | lists))
+        for order in lists.get("orders", ()):
+            resolve(order, dict.fromkeys(ORDERS), what=f"order in {path}")
+        try:
+            cells[name] = TypeAdapter(Cell).validate_python({"name": name} | content | lists)
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", path=path) from None
+        _check_published(cells[name], path)
     if not cells:
         raise InputError("holds no experiments", path=folder, hint="Give the project's folder `experiments`")
     return cells
+
+
+def _check_published(cell: Cell, path: Path) -> None:
+    """Published values are lists of as many numbers as their table has, those of efficiency single ones."""
+    numbers = {"table-2": 3, "hits": 2, "hits-multiea": 2, "m_hits": 3}
+    for table, values in cell.published.items():
+        for key, value in values.items():
+            count = numbers.get(key, numbers.get(table))
+            parts = value if isinstance(value, list) else [value]
+            good = all(isinstance(part, int | float) for part in parts) and isinstance(value, list) == (
+                count is not None
+            )
+            if not good or (count is not None and len(parts) != count):
+                expected = "a number" if count is None else f"{count} numbers"
+                raise InputError(f"published.{table}.{key}: {value!r}", path=path, expected=expected)
+    efficiency = cell.published.get("efficiency")
+    for key in ("parameters", "megabytes", "seconds"):
+        if efficiency is not None and key not in efficiency:
+            raise InputError(f"published.efficiency lacks {key}", path=path)
 
 
 def wanted(names: Sequence[str], cells: Mapping[str, Cell]) -> list[Cell]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from multiea import progress
 from multiea.data.benchmarks import RECIPES, Build, differences
 from multiea.errors import SettingError
 from multiea.reproduction.pages import QUICK
@@ -48,8 +49,8 @@ def statistics(task_of: TaskOf, *, quick: bool) -> str:
             ]
             text += f"| {kg.name} | " + " | ".join(cells) + " |\n"
         text += f"\nGroups: {recipe.published_groups:,}, {len(task.known):,}.\n"
-        text += "".join(f"\n- {note}" for note in differences(Build(data), task)) + "\n"
-    return text + "\nMade by `multiea reproduce table-1 --source FOLDER`.\n"
+        text += "" if quick else "".join(f"\n- {note}" for note in differences(Build(data), task)) + "\n"
+    return text + f"\nMade by `multiea reproduce table-1 {'--quick' if quick else '--source FOLDER'}`.\n"
 
 
 def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bool, device: str) -> list[Path]:
@@ -69,7 +70,8 @@ def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bo
     folder.mkdir(parents=True, exist_ok=True)
     for data in RECIPES:
         task = task_of(data, 0, TRAIN_RATIO)
-        alignment = multiea.align(task, engine="multiea", training=training, device=device)
+        with progress.stage(f"ten groups of {data}, with MultiEA+each"):
+            alignment = multiea.align(task, engine="multiea", training=training, device=device)
         chosen = _surest_complete(alignment)
         if not len(chosen):
             log.warning("no complete group was found on %s: there is nothing to show", task.name)

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from multiea.data.groups import Groups
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 from multiea.similarity.matrices import Dense
 
@@ -23,7 +22,13 @@ if TYPE_CHECKING:
     from multiea.alignment import Alignment
 
 TURNED = "turned"
-WAYS = ("none", TURNED, "profile", "product", "sharpened")
+WAYS = {
+    "none": "`none`: direct similarities alone",
+    TURNED: "the published code's way: row k of one KG's candidates taken for row k of another's",
+    "profile": "`profile`: the same idea without that mistake",
+    "product": "`product`: the paper's equation to the letter",
+    "sharpened": "`sharpened`: ours",
+}
 
 
 def scores_by_order(alignment: Alignment, orders: Sequence[str], random_state: int) -> dict[str, dict[str, Any]]:
@@ -42,7 +47,7 @@ def scores_by_order(alignment: Alignment, orders: Sequence[str], random_state: i
         ]
         for way in WAYS:
             scores = turned(candidates) if way == TURNED else similarities(candidates, Enhancement(way))
-            ranks = ranks_of_groups(scores, pools, Groups(groups.kg_names, groups.members))
+            ranks = ranks_of_groups(scores, pools, groups)
             result[way][order] = scores_by_rank(ranks, groups.kg_names)["m_hits"]
     return result
 
@@ -51,8 +56,10 @@ def turned(candidates: Sequence[Tensor], weights: tuple[float, float] = (0.2, 0.
     """The published code's look through third KGs, with the flaw that makes it read the answer.
 
     Entity i of KG a is compared with entity j of KG b by row i of the similarities to a third KG c, S_ac, and row j of
-    S_cb: the row of c's j-th candidate, not of b's. It should be row j of S_bc, which is S_cb turned. Numbers of
-    candidates must be equal.
+    S_cb: the row of c's j-th candidate, not of b's, with a column for each of b's candidates, not of c's. It should be
+    row j of S_bc, which is S_cb turned. Rows are compared as entities are, by 1 - |x - y| / 2 of unit vectors. Numbers
+    of candidates must be equal. The weights are the paper's; in the published file they are commented out, and it
+    scores one KG as target, not all.
     """
     plain = similarities(candidates, Enhancement("none"))
     rows = {pair: normalize(matrix.rows(slice(None)).double()) for pair, matrix in plain.items()}  # (n, n)
@@ -60,6 +67,7 @@ def turned(candidates: Sequence[Tensor], weights: tuple[float, float] = (0.2, 0.
     result: Pairs = {}
     for a, b in permutations(kgs, 2):
         thirds = [kg for kg in kgs if kg not in (a, b)]
-        through = sum(rows[a, c] @ rows[c, b].t() for c in thirds) / max(1, len(thirds))
+        cosines = [rows[a, c] @ rows[c, b].t() for c in thirds]
+        through = sum(1 - (2 - 2 * cosine).clamp(min=0).sqrt() / 2 for cosine in cosines) / max(1, len(thirds))
         result[a, b] = Dense(weights[0] * plain[a, b].rows(slice(None)) + weights[1] * through)
     return result

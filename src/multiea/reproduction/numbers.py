@@ -56,6 +56,8 @@ def difference(ours: Sequence[float] | None, published: Sequence[float] | None) 
 def both(
     published: float | None, rows: Sequence[Mapping[str, Any]], key: str, scale: float = 1.0, digits: int = 2
 ) -> str:
-    """What is published, where it is, and the mean of ours."""
+    """What is published, where it is, and the mean of ours, with its standard deviation where it has one."""
     ours = f"{scale * mean_of(rows, key):.{digits}f}" if rows else NOT_RUN
+    varied = len({row[key] for row in rows}) > 1
+    ours += f" ±{scale * stdev(row[key] for row in rows):.{digits}f}" if varied else ""
     return ours if published is None else f"{published:.2f}, {ours}"

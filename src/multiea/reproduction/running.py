@@ -17,7 +17,7 @@ from multiea.data.groups import Groups
 from multiea.data.synth import Synthesis, write_synthetic
 from multiea.data.task import Task
 from multiea.data.write import write_task
-from multiea.errors import InputError, SettingError
+from multiea.errors import InputError, MultiEAError, SettingError
 from multiea.reproduction.cells import Cell
 from multiea.writing import new_folder
 
@@ -25,28 +25,54 @@ if TYPE_CHECKING:
     from multiea.engines.training import Training
 
 TaskOf = Callable[[str, int, float], Task]  # data, random state, share of groups that are seeds
+DataName = Callable[[str], str | None]  # what the data at hand are called, None where there are none
 TRAIN_RATIO = 0.3
 QUICK_ENTITIES = 400
 MEGABYTE = 1 << 20  # the paper's: four bytes a parameter
 
 
-def run_cells(cells: Sequence[Cell], results: Path, task_of: TaskOf, *, quick: bool, device: str) -> int:
-    """Runs what is not stored yet; returns how many runs that were."""
+def run_cells(
+    cells: Sequence[Cell], results: Path, task_of: TaskOf, data_name: DataName, *, quick: bool, device: str
+) -> int:
+    """Runs what is not stored yet of the data at hand; returns how many runs that were."""
+    names = {data: data_name(data) for data in sorted({cell.data for cell in cells})}
     open_runs = [
         (cell, state, value)
         for cell in cells
         for state, value in cell.runs()
-        if not _is_up_to_date(_stored(results, cell).get(_key(state, value)), cell, value, quick=quick)
+        if not _is_up_to_date(
+            _stored(results, cell).get(_key(state, value)), cell, value, names[cell.data], quick=quick
+        )
     ]
+    for cell, _, value in open_runs:
+        _check(cell, value, quick=quick)
     start, done = time.perf_counter(), 0
     with progress.stage("experiments", len(open_runs)) as advance:
         for cell, state, value in open_runs:
-            row = run_cell(cell, state, value, task_of, quick=quick, device=device)
+            try:
+                row = run_cell(cell, state, value, task_of, quick=quick, device=device)
+            except SettingError as error:
+                raise SettingError(
+                    f"{cell.name}, one of {len(open_runs)} runs that are not stored yet: {error}"
+                ) from None
             store(results, cell, row)
             done += 1
             left = (time.perf_counter() - start) / done * (len(open_runs) - done)
             advance(1, f"{done} done, {len(open_runs) - done} left, about {left / 60:.0f} min; last: {cell.name}")
     return done
+
+
+def _check(cell: Cell, value: float | None, *, quick: bool) -> None:
+    """Names the experiment whose settings cannot be, before any is run."""
+    from multiea.pipeline import check_engine, default_enhancement
+
+    try:
+        check_engine(cell.settings["engine"])
+        _training(cell, value, quick=quick)
+        for mode in cell.enhancements:
+            default_enhancement(cell.settings["engine"], mode)
+    except (MultiEAError, TypeError, LookupError, AttributeError) as error:
+        raise InputError(f"the experiment {cell.name} cannot be run: {error}") from None
 
 
 def run_cell(
@@ -119,8 +145,14 @@ def _of_training() -> set[str]:
     return {field.name for field in fields(Training)}
 
 
-def _is_up_to_date(row: dict[str, Any] | None, cell: Cell, value: float | None, *, quick: bool) -> bool:
-    return row is not None and row["settings"] == settings_of(cell, value, quick=quick)
+def _is_up_to_date(
+    row: dict[str, Any] | None, cell: Cell, value: float | None, data: str | None, *, quick: bool
+) -> bool:
+    """Whether a stored run is what the cell asks for; data: the name of the data at hand, where some are."""
+    if row is None or (data is not None and row["data"] != data):
+        return False
+    scored = set(row["scores"]) == set(cell.enhancements) and bool(row.get("orders")) == bool(cell.orders)
+    return scored and row["settings"] == settings_of(cell, value, quick=quick)
 
 
 def _scores(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -164,7 +196,7 @@ def _key(random_state: int, value: float | None) -> tuple[int, float]:
     return random_state, float("-inf") if value is None else float(value)
 
 
-def tasks(source: Path | None, folder: Path, *, quick: bool) -> TaskOf:
+def tasks(source: Path | None, folder: Path, *, quick: bool) -> tuple[TaskOf, DataName]:
     """Where cells get their data: benchmarks built below a folder, or for a quick look generated KGs of as many."""
     from multiea.data.load import load
 
@@ -175,7 +207,11 @@ def tasks(source: Path | None, folder: Path, *, quick: bool) -> TaskOf:
                 (_generate(data, draft) if quick else _build(data, source, draft))
         return load(place, train_ratio=train_ratio, random_state=random_state)
 
-    return task_of
+    def data_name(data: str) -> str | None:
+        known = quick or source is not None or (folder / data).exists()
+        return task_of(data, 0, TRAIN_RATIO).name if known else None
+
+    return task_of, data_name
 
 
 def _generate(data: str, folder: Path) -> None:
