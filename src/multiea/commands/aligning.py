@@ -102,6 +102,9 @@ def align(
         list[str] | None,
         typer.Option(help="A KG that holds some things more than once; may be given several times.", metavar="<KG>"),
     ] = None,
+    previous: Annotated[
+        Path | None, typer.Option("--previous", help="A run folder whose group ids are carried on.")
+    ] = None,
     seeds: Seeds = None,
     train_ratio: Annotated[
         float | None, typer.Option(help="Share of known groups to learn from; 0.3 where the data set does not say.")
@@ -124,7 +127,7 @@ def align(
     start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
     data = {"name": task.name, "source": [lasting(part) for part in dataset], "train_ratio": train_ratio}
-    data["seeds"] = None if seeds is None else lasting(seeds)
+    data |= {name: None if path is None else lasting(path) for name, path in (("seeds", seeds), ("previous", previous))}
     alignment, metrics = _aligned(
         task,
         out_folder,
@@ -138,18 +141,24 @@ def align(
         training=training,
         pairwise=pairwise,
         duplicates=list(dict.fromkeys(duplicates or ())),
+        previous=previous,
         random_state=random_state,
         device=device,
     )
     found = len(alignment.found.groups)
+    lineage = None if alignment.ids is None else alignment.ids.fates()
     if as_json:
-        print_json(metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)})
+        answer = metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)}
+        print_json(answer if lineage is None else answer | {"lineage": lineage})
         return
     out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
     if duplicates:
         names = ", ".join(dict.fromkeys(duplicates))
         out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
+    if lineage is not None:
+        fates = ", ".join(f"{count:,} {fate}" for fate, count in lineage.items() if count)
+        out.print(f"ids follow {previous}: {fates}; lineage.tsv says which")
     show_how(alignment)
     show_metrics(metrics)
     out.print(f"\nwritten to {out_folder}: groups.tsv has the groups found, groups.parquet these and the seeds,")
