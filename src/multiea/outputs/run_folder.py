@@ -93,6 +93,15 @@ def read_ancestor(folder: str | Path) -> Ancestor:
         return Ancestor(groups, tuple(kgs.unique(maintain_order=True)), _lineage(folder)["group_id"])
 
 
+def read_metrics(folder: str | Path) -> dict[str, Any]:
+    """The scores a run folder holds; none where it has no metrics.json."""
+    path = Path(folder) / "metrics.json"
+    if not path.is_file():
+        return {}
+    with _damage_named(Path(folder)):
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
 def _lineage(folder: Path) -> pl.DataFrame:
     path = folder / "lineage.tsv"
     if not path.is_file():
