@@ -240,13 +240,13 @@ def changed(first: Run, second: Run) -> Changes:
 
 def test_every_kind_of_change_by_hand() -> None:
     first = run_of(
-        {"seed": "a0 b0", "same": "a1 b1 c1", "more": "a2 b2", "lost": "a3 b3", "apart": "a4 b4 c4 c9", "x": "a5 b5",
-         "y": "c5 a6", "swap1": "a7 b7", "swap2": "a8 b8"},
+        {"seed": "a0 b0", "same": "a1 b1 c1", "more": "a2 b2", "lost": "a3 b3", "apart": "a4 b4 c4 c6", "x": "a5 b5",
+         "y": "c5 a6", "core": "a7 b7 c7 a8 c8", "join": "b9 c9"},
         seeds=("seed",), lost=0.9, apart=0.7,
     )  # fmt: skip
     second = run_of(
-        {"seed": "a0 b0", "other id": "c1 b1 a1", "m": "a2 b2 c2", "born": "a9 b9", "p": "a4 b4", "q": "c4 c9",
-         "xy": "a5 b5 c5 a6", "s": "a7 b8", "t": "a8 b7"},
+        {"seed": "a0 b0", "other id": "c1 b1 a1", "m": "a2 b2 c2", "born": "a9 b6", "p": "a4 b4", "q": "c4 c6",
+         "xy": "a5 b5 c5 a6", "new core": "a7 b7 c7 b9 c9", "off": "a8 c8"},
         seeds=("seed",), born=0.8, xy=0.95,
     )  # fmt: skip
     changes = changed(first, second)
@@ -259,6 +259,14 @@ def test_every_kind_of_change_by_hand() -> None:
     assert merged == [("first", "x"), ("first", "y"), ("second", "xy")]
     assert set(changes.table["group_id"]) & {"seed", "same", "other id"} == set()
     assert len(changes.surest(2)) == 2
+
+
+def test_groups_that_exchange_members_are_changes_of_their_own_however_long_the_chain() -> None:
+    first = run_of({f"{i}": f"a{i} b{i} c{i}" for i in range(50)})
+    second = run_of({f"{i}": f"a{i} b{i} c{(i + 1) % 50}" for i in range(50)})
+    changes = changed(first, second)
+    assert changes.counts == dict.fromkeys(KINDS, 0) | {"changed members": 50}
+    assert all(len(change["groups"]) == 2 for change in changes.surest())
 
 
 def test_what_became_a_seed_is_still_counted_as_the_same() -> None:

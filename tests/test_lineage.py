@@ -65,9 +65,19 @@ def followed(old: dict[str, str], new: dict[str, str], once_used: tuple[str, ...
             {"o": "a1 b1 c1 d1"}, {"n": "a1 b1", "m": "c1 d1"}, {"m": "o", "n": "n"},
             {"o": ("split", 4, 2, "n o"), "n": ("new", 0, 2, "n")}, id="a tie of parts goes by their members",
         ),
+        pytest.param(
+            {"o": "a1 b1 c1", "p": "a2 b2"}, {"n": "a1 b1", "m": "a2 b2 c1"}, {"n": "o", "m": "p"},
+            {"o": ("shrunk", 3, 2, "o p"), "p": ("grown", 2, 3, "p")}, id="a member that moves splits nothing",
+        ),
+        pytest.param(
+            {"o": "a1 b1", "p": "a2 b2 c2", "q": "b3 c3 d3"}, {"m": "a2 b2 c2 a1", "n": "b3 c3 d3 b1"},
+            {"m": "p", "n": "q"},
+            {"o": ("split", 2, 0, "p q"), "p": ("merged", 3, 4, "p"), "q": ("merged", 3, 4, "q")},
+            id="two groups share a third",
+        ),
         pytest.param(  # o would like n best, but p shares more with it
             {"o": "a1 b1", "p": "c1 d1 a9"}, {"n": "a1 c1 d1 a9", "m": "b1 c2"}, {"n": "p", "m": "o"},
-            {"o": ("split", 2, 2, "o p"), "p": ("grown", 3, 4, "p")}, id="an id goes where it is not outbid",
+            {"o": ("changed", 2, 2, "o p"), "p": ("grown", 3, 4, "p")}, id="an id goes where it is not outbid",
         ),
     ],
 )  # fmt: skip
@@ -177,6 +187,18 @@ def test_an_id_given_up_stays_retired_over_saved_runs(task: Task, tmp_path: Path
     assert dict(fourth.ids.lineage.select("group_id", "became").iter_rows())[lost] == "retired"
 
 
+def test_a_damaged_lineage_and_ids_of_other_groups_are_named(task: Task, tmp_path: Path) -> None:
+    first = alignment_of(task, [[3, 3, -1]])
+    second = alignment_of(task, [[5, 5, -1]]).following(first.as_ancestor())
+    second.save(tmp_path / "second")
+    with pytest.raises(ValueError, match="ids are those of other groups"):
+        replace(second, found=alignment_of(task, [[5, 5, -1], [6, 6, -1]]).found).group_ids()
+    (tmp_path / "second" / "lineage.tsv").write_text("group_id\tbecame\tbefore\tafter\tinto\ng\tkept\tx\ty\t\n")
+    for read in (multiea.open, lambda folder: multiea.align(task, previous=folder)):
+        with pytest.raises(multiea.InputError, match="second: damaged: "):
+            read(tmp_path / "second")
+
+
 def test_the_order_of_kgs_entities_and_groups_gives_no_other_ids(tmp_path: Path) -> None:
     small = multiea.load(data_sets(tmp_path)[0])
     before = multiea.align(Task(small.kgs, small.seeds.take(np.arange(len(small.seeds) // 2)), name="before"))
@@ -215,6 +237,7 @@ def test_align_with_previous_says_what_became_of_the_groups_and_which_kgs_are_ne
     answer = json.loads(result.stdout)
     lineage = pl.read_csv(tmp_path / "second" / "lineage.tsv", separator="\t")
     assert answer["lineage"]["gone"] == lineage.filter(pl.col("became") == "gone").height
+    assert answer["new_kgs"] == ["kg4"]
     assert "new since the previous run: kg4" in result.stderr
     groups = pl.read_parquet(tmp_path / "second" / "groups.parquet")
     old = pl.read_parquet(tmp_path / "run" / "groups.parquet")

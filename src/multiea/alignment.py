@@ -65,6 +65,8 @@ class Alignment:
     def group_ids(self) -> tuple[list[str], list[str]]:
         """The ids of the seeds and of the groups found, in their order."""
         if self.ids is not None:
+            if (len(self.ids.seeds), len(self.ids.found)) != (len(self.task.seeds), len(self.found.groups)):
+                raise ValueError("the ids are those of other groups; set ids to None, or follow the run before again")
             return self.ids.seeds, self.ids.found
         of_seeds, of_found = (group_ids(groups.names(self.task.kgs)) for groups in (self.task.seeds, self.found.groups))
         return of_seeds, of_found
@@ -80,7 +82,7 @@ class Alignment:
         ids, lineage = follow(ancestor, by_members.groups)
         carried = dict(ids.iter_rows())
         of_seeds, of_found = ([carried[one] for one in some] for some in by_members.group_ids())
-        return replace(self, ids=GroupIds(of_seeds, of_found, lineage))
+        return replace(self, ids=GroupIds(of_seeds, of_found, lineage, ancestor.lacks(self.task.kg_names)))
 
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
         """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""

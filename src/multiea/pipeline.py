@@ -151,7 +151,7 @@ def _ancestor(previous: Alignment | str | Path, task: Task) -> Ancestor:
     from multiea.outputs.run_folder import read_ancestor
 
     ancestor = previous.as_ancestor() if isinstance(previous, Alignment) else read_ancestor(previous)
-    new = [name for name in task.kg_names if name not in ancestor.kg_names]
+    new = ancestor.lacks(task.kg_names)
     if len(new) == len(task.kgs):
         raise InputError(
             f"the previous run is over other KGs: {', '.join(ancestor.kg_names)}",

@@ -146,18 +146,18 @@ def align(
         device=device,
     )
     found = len(alignment.found.groups)
-    lineage = None if alignment.ids is None else alignment.ids.fates()
+    ids = alignment.ids
     if as_json:
         answer = metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)}
-        print_json(answer if lineage is None else answer | {"lineage": lineage})
+        print_json(answer if ids is None else answer | {"lineage": ids.fates(), "new_kgs": list(ids.new_kgs)})
         return
     out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
     if duplicates:
         names = ", ".join(dict.fromkeys(duplicates))
         out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
-    if lineage is not None:
-        fates = ", ".join(f"{count:,} {fate}" for fate, count in lineage.items() if count)
+    if ids is not None:
+        fates = ", ".join(f"{count:,} {fate}" for fate, count in ids.fates().items() if count)
         out.print(f"ids follow {previous}: {fates}; lineage.tsv says which")
     show_how(alignment)
     show_metrics(metrics)

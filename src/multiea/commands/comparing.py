@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from multiea.evaluation.changes import Changes
     from multiea.evaluation.comparison import Comparison
 
+SMALLEST_P = 1e-300  # below this numbers end
+
 
 @command
 def compare(
@@ -99,7 +101,7 @@ def _show_tests(comparison: Comparison) -> None:
 
     numbered = list(enumerate(comparison.tested, start=2))
     rows = [
-        [number, test.outcome, test.groups, test.first, test.second, f"{test.p:.3g}", f"{test.p_holm:.3g}"]
+        [number, test.outcome, test.groups, test.first, test.second, _p(test.p), _p(test.p_holm)]
         for number, one in numbered
         for test in one.tests
     ]
@@ -119,6 +121,10 @@ def _show_tests(comparison: Comparison) -> None:
                 f"pair F1 of {number} less that of 1: {f1.difference:+.4f}, {f1.level:.0%} interval {f1.low:+.4f} to "
                 f"{f1.high:+.4f} ({f1.resamples:,} bootstrap resamples of {counted(f1.groups, 'group')})"
             )
+
+
+def _p(value: float) -> str:
+    return f"{value:.3g}" if value > SMALLEST_P else f"<{SMALLEST_P:.0g}"
 
 
 def _show_changes(changes: Changes) -> None:

@@ -7,17 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from multiea.evaluation.found import judged_groups
-from multiea.grouping.lineage import overlaps
+from multiea.grouping.lineage import MEMBER, one_to_one, sizes_of
 
 if TYPE_CHECKING:
     from multiea.alignment import Alignment
     from multiea.evaluation.comparison import Run
 
-# mixed: several groups became several, such as two that exchanged members
+# mixed: split and merged at once
 KINDS = ("same", "changed members", "only in first", "only in second", "split", "merged", "mixed")
 SHOWN = 10
 RUNS = ("first", "second")
@@ -89,7 +87,8 @@ def table_of_groups(alignment: Alignment) -> pl.DataFrame:
 def changes_between(first: Run, second: Run) -> Changes | None:
     """What became of the groups of one run in another; None where the two have fewer than two KGs in common.
 
-    Groups that share members, directly or through others, are one change; duplicates count as members.
+    Groups that share most members are paired, and one that is left over goes with the pair it shares most members with;
+    duplicates count as members.
     """
     kgs = tuple(kg for kg in first.kg_names if kg in second.kg_names)
     if len(kgs) < 2:
@@ -122,30 +121,42 @@ def changes_between(first: Run, second: Run) -> Changes | None:
 
 
 def _groups_with_change(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
-    """All groups of both runs, with the number of the change they belong to and whether the other has the same."""
+    """All groups of both runs, with the change they belong to and whether the other run has the same group."""
+    shared = _shared_members(first, second)
+    pairs = one_to_one(shared).with_columns(change="old")
+    attached = {  # what is left over, with the pair of its best partner, which is never left over itself
+        "new": shared.join(pairs, on="new", how="anti").unique("new", keep="first", maintain_order=True),
+        "old": shared.join(pairs, on="old", how="anti").unique("old", keep="first", maintain_order=True),
+    }
+    equal = shared.filter((pl.col("shared") == pl.col("size")) & (pl.col("shared") == pl.col("size_new")))
     parts = []
-    for run, table in zip(RUNS, (first, second), strict=True):
-        of_groups = table.group_by("group_id", maintain_order=True).agg(
-            size=pl.len().cast(pl.Int64),
+    for run, table, side, other in zip(RUNS, (first, second), ("old", "new"), ("new", "old"), strict=True):
+        of_groups = table.group_by("group_id").agg(
             confidence=pl.col("confidence").first(),
             right=pl.col("right").first(),
             member=pl.concat_str("kg", "entity", separator="\t").min(),  # of structs there is no minimum
         )
-        parts.append(of_groups.with_columns(run=pl.lit(run)))
-    groups = pl.concat(parts).with_row_index("node")
-    shared = overlaps(first, second)
-    node = [groups.filter(pl.col("run") == run).select("node", "size", group_id="group_id") for run in RUNS]
-    edges = shared.join(node[0], left_on="old", right_on="group_id").join(
-        node[1], left_on="new", right_on="group_id", suffix="_new"
-    )
-    ends = edges["node"].to_numpy(), edges["node_new"].to_numpy()
-    graph = coo_array((np.ones(edges.height, dtype=bool), ends), shape=(groups.height, groups.height))
-    component = connected_components(graph, directed=False)[1] if groups.height else np.zeros(0, np.int32)
-    equal = edges.filter((pl.col("shared") == pl.col("size")) & (pl.col("shared") == pl.col("size_new")))
-    unchanged = pl.concat([equal["node"], equal["node_new"].alias("node")])
-    return groups.with_columns(
-        change=pl.Series(component, dtype=pl.Int64), unchanged=pl.col("node").is_in(unchanged.implode())
-    )
+        followers = attached[side].select(side, other).join(pairs.select(other, "change"), on=other)
+        change_of = pl.concat([pairs.select(side, "change"), followers.select(side, "change")])
+        own = of_groups.join(change_of, left_on="group_id", right_on=side, how="left").with_columns(
+            run=pl.lit(run),
+            change=pl.coalesce(pl.lit("pair ") + pl.col("change"), pl.lit(f"{run} ") + pl.col("group_id")),
+            unchanged=pl.col("group_id").is_in(equal[side].implode()),
+        )
+        parts.append(own)
+    return pl.concat(parts)
+
+
+def _shared_members(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
+    """Which groups share members, the closest first, in an order that is the same if the runs are exchanged."""
+    there = first.select(*MEMBER, old="group_id")
+    here = second.select(*MEMBER, new="group_id")
+    both = there.join(here, on=MEMBER).with_columns(member=pl.concat_str(*MEMBER, separator="\t"))
+    shared = both.group_by("old", "new").agg(shared=pl.len().cast(pl.Int64), member=pl.col("member").min())
+    sizes = sizes_of(first, "old"), sizes_of(second, "new").rename({"size": "size_new"})
+    shared = shared.join(sizes[0], on="old").join(sizes[1], on="new")
+    together = pl.col("size") + pl.col("size_new")
+    return shared.sort(pl.col("shared"), together, "member", descending=[True, False, False])
 
 
 def _kind() -> pl.Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -24,12 +25,13 @@ class GroupIds:
 
     lineage: a row for each id ever used. group_id; became: one of FATES; before, after: members of the group with that
     id in the run before and in this one, none where there is no such group; into: ids of the groups the members are in
-    now, the largest part first, with a blank in between.
+    now, the largest part first, with a blank in between. new_kgs: those the run before does not have; not kept on disk.
     """
 
     seeds: list[str]
     found: list[str]
     lineage: pl.DataFrame = field(default_factory=no_lineage)
+    new_kgs: tuple[str, ...] = ()
 
     def fates(self) -> dict[str, int]:
         """How many ids have each fate."""
@@ -44,6 +46,10 @@ class Ancestor:
     groups: pl.DataFrame
     kg_names: tuple[str, ...]
     once_used: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.String))
+
+    def lacks(self, kg_names: Sequence[str]) -> tuple[str, ...]:
+        """Those of some KGs that it does not have."""
+        return tuple(name for name in kg_names if name not in self.kg_names)
 
 
 def overlaps(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
@@ -63,7 +69,8 @@ def follow(ancestor: Ancestor, groups: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
     """
     old, new = sizes_of(ancestor.groups, "old"), sizes_of(groups, "new")
     shared = overlaps(ancestor.groups, groups)
-    heirs = _heirs(shared.join(old, on="old"))
+    order = shared.join(old, on="old").sort("shared", "size", "old", "new", descending=[True, True, False, False])
+    heirs = one_to_one(order)
     used = pl.concat([old["old"], ancestor.once_used.alias("old")]).unique()
     orphans = new.join(heirs, on="new", how="anti").sort("new")["new"]
     born = pl.DataFrame({"new": orphans, "id": _fresh(orphans, used)})
@@ -76,14 +83,13 @@ def sizes_of(groups: pl.DataFrame, name: str) -> pl.DataFrame:
     return groups.group_by(pl.col("group_id").alias(name)).agg(size=pl.len().cast(pl.Int64))
 
 
-def _heirs(shared: pl.DataFrame) -> pl.DataFrame:
-    """Pairs of old and new, each at most once: the largest overlap first, then the larger old group, then by id.
+def one_to_one(pairs: pl.DataFrame) -> pl.DataFrame:
+    """Of pairs of old and new, the best first, those that remain if each is taken whose two groups are free.
 
     Pairs that are the first of both their groups are taken together, round after round, which gives the same as going
-    through them one by one. Ids are hashes, so that chains of equal overlaps are short and rounds are few.
+    through them one by one. Of many equal overlaps hashes or names decide, so that chains are short and rounds few.
     """
-    order = ["shared", "size", "old", "new"]
-    left = shared.sort(order, descending=[True, True, False, False]).select("old", "new").with_row_index("place")
+    left = pairs.select("old", "new").with_row_index("place")
     taken = [left.clear()]
     while left.height:
         first = [pl.col("place") == pl.col("place").min().over(side) for side in ("old", "new")]
@@ -110,16 +116,18 @@ def _lineage(
     parts = went.group_by("old", maintain_order=True).agg(into=pl.col("id").str.join(" "), parts=pl.len())
     of_heir = heirs.join(shared, on=["old", "new"]).join(new.rename({"size": "after"}), on="new")
     swallowing = shared.join(heirs, on="old", how="anti").select("new").unique().with_columns(swallows=True)
+    splitting = shared.join(heirs, on="new", how="anti").select("old").unique().with_columns(splits=True)
     table = old.join(parts, on="old", how="left").join(of_heir, on="old", how="left")
-    table = table.join(swallowing, on="new", how="left")
+    table = table.join(swallowing, on="new", how="left").join(splitting, on="old", how="left")
+    ended = pl.col("new").is_null()
     heir_has_all = pl.col("shared") == pl.col("size")
     all_from_it = pl.col("shared") == pl.col("after")
     became = (
         pl.when(pl.col("parts").is_null())
         .then(pl.lit("gone"))
-        .when(pl.col("parts") > 1)
+        .when(pl.col("splits") | (ended & (pl.col("parts") > 1)))
         .then(pl.lit("split"))
-        .when(pl.col("new").is_null() | pl.col("swallows"))
+        .when(ended | pl.col("swallows"))
         .then(pl.lit("merged"))
         .when(heir_has_all & all_from_it)
         .then(pl.lit("kept"))
