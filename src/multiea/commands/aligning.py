@@ -12,7 +12,6 @@ import typer
 
 from multiea.commands.options import AsJson, Dataset, Force, Lenient, Out, RandomState, Seeds, ShowProgress
 from multiea.console import command, out, print_json, print_table
-from multiea.data.source import lasting
 from multiea.errors import SettingError, counted
 from multiea.showing import show_how, show_kgs, show_metrics
 from multiea.writing import refuse_existing
@@ -118,6 +117,7 @@ def align(
 ) -> None:
     """Align the KGs of a data set and write what was found to a run folder."""
     from multiea.data.load import load
+    from multiea.data.source import lasting
     from multiea.pipeline import usual_training
 
     refuse_existing(out_folder, "run", force=force)
