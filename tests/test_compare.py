@@ -179,7 +179,7 @@ def shuffled(alignment: Alignment, seed: int) -> Alignment:
     mixes = [rng.permutation(len(groups)) for groups in (task.seeds, task.held_out, alignment.found.groups)]
     other = Task(kgs, moved(task.seeds, mixes[0]), moved(task.held_out, mixes[1]))
     confidence = alignment.found.confidence[mixes[2]][:, order]
-    found = FoundGroups(moved(alignment.found.groups, mixes[2]), confidence)
+    found = FoundGroups.of_members(moved(alignment.found.groups, mixes[2]), confidence)
     embeddings = alignment.embeddings[np.concatenate(rows)]
     return replace(alignment, task=other, found=found, embeddings=embeddings, duplicates=Duplicates(), _among_all=None)
 
@@ -291,7 +291,7 @@ def folders(pair: tuple[Alignment, Alignment], tmp_path_factory: pytest.TempPath
     renamed = [replace(kg, name=f"other {kg.name}") for kg in task.kgs]
     names = tuple(kg.name for kg in renamed)
     strangers = Task(renamed, *(Groups(names, groups.members) for groups in (task.seeds, task.held_out)))
-    of_strangers = FoundGroups(Groups(names, first.found.groups.members), first.found.confidence)
+    of_strangers = FoundGroups.of_members(Groups(names, first.found.groups.members), first.found.confidence)
     runs = {
         "one": first,
         "two": second,

@@ -66,7 +66,7 @@ def test_reliability_error_and_curve_against_a_count_by_hand() -> None:
     groups = Groups(NAMES, np.array([[0, 0], [1, 1], [2, 2], [3, 3]], dtype=np.int32))
     confidence = np.repeat([[0.95], [0.91], [0.35], [0.31]], 2, axis=1)
     known = Groups(NAMES, np.array([[0, 0], [1, 9], [2, 2], [3, 8], [5, 5]], dtype=np.int32))
-    scores = scores_of_confidence(FoundGroups(groups, confidence), known)
+    scores = scores_of_confidence(FoundGroups.of_members(groups, confidence), known)
     assert [row["pairs"] for row in scores["reliability"]] == [2, 2]
     assert scores["ece"] == pytest.approx((abs(0.33 - 0.5) + abs(0.93 - 0.5)) / 2)
     assert [point["precision"] for point in scores["curve"]] == pytest.approx([1, 1 / 2, 2 / 3, 2 / 4])

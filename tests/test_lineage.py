@@ -20,6 +20,7 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.synth import Synthesis, write_synthetic
 from multiea.data.task import Task
 from multiea.grouping.lineage import Ancestor, follow, hashed_id
+from multiea.grouping.mutual import FoundGroups
 
 
 def table(groups: dict[str, str]) -> pl.DataFrame:
@@ -144,7 +145,7 @@ def alignment_of(task: Task, members: list[list[int]]) -> Alignment:
     """An alignment that found these groups."""
     base = multiea.align(task)
     found = Groups(task.kg_names, np.array(members, dtype=np.int32))
-    return replace(base, found=replace(base.found, groups=found, confidence=np.full(found.members.shape, 0.5)))
+    return replace(base, found=FoundGroups.of_members(found, np.full(found.members.shape, 0.5)))
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +164,8 @@ def test_ids_survive_saving_and_opening_run_after_run(task: Task, tmp_path: Path
     second.save(tmp_path / "second")
     opened = multiea.open(tmp_path / "second")
     assert opened.groups.equals(second.groups)
+    assert opened.pairs.equals(second.pairs)
+    assert opened.fingerprint == replace(second, ids=None).fingerprint  # says which groups these are, not their ids
     assert opened.ids is not None
     assert opened.ids.lineage.equals(second.ids.lineage)
     for previous in (second, opened, tmp_path / "second", str(tmp_path / "second")):

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -33,3 +35,28 @@ def test_a_run_of_a_task_made_in_python_does_not_know_its_triples(small: Task, t
     multiea.align(small).save(tmp_path / "run")
     with pytest.raises(InputError, match="does not say which data set"):
         multiea.open(tmp_path / "run", with_triples=True)
+
+
+def test_what_is_known_of_pairs_survives_the_run_folder(small: Task, tmp_path: Path) -> None:
+    alignment = multiea.align(small)
+    alignment.save(tmp_path / "run")
+    again = multiea.open(tmp_path / "run")
+    np.testing.assert_allclose(again.found.of_pairs, alignment.found.of_pairs)
+    np.testing.assert_array_equal(again.found.matched, alignment.found.matched)
+    assert again.pairs.columns == alignment.pairs.columns
+    order = ["group_id", "left_kg", "right_kg"]
+    assert again.pairs.sort(order).equals(alignment.pairs.sort(order))
+
+
+def test_a_pair_of_a_group_is_matched_or_follows_from_pairs_that_are(small: Task) -> None:
+    alignment = multiea.align(small)
+    pairs = alignment.pairs.filter(pl.col("status") == "found")
+    sizes = alignment.found.groups.sizes
+    assert len(pairs) == (sizes * (sizes - 1) // 2).sum()
+    matched = pairs.filter("matched").group_by("group_id").len()
+    of_groups = alignment.groups.filter(pl.col("status") == "found").group_by("group_id").len("members")
+    together = of_groups.join(matched, on="group_id")
+    assert len(together) == len(of_groups)
+    assert (together["len"] >= together["members"] - 1).mean() > 0.95  # a dropped member may have been the link
+    assert 0 < pairs["matched"].mean() < 1
+    assert pairs["confidence"].is_between(0, 1).all()

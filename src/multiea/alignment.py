@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -22,8 +24,11 @@ from multiea.graph import places_by_name
 from multiea.grouping.confidence import Calibration
 from multiea.grouping.duplicates import Duplicates, find_duplicates
 from multiea.grouping.lineage import Ancestor, GroupIds, follow, hashed_id
-from multiea.grouping.mutual import FoundGroups, Matches, joined, mutual_matches, scores_inside
+from multiea.grouping.mutual import FoundGroups, Matches, joined, matched_inside, mutual_matches, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
+
+if TYPE_CHECKING:
+    from multiea.outputs.exports.export import Written
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,17 @@ class Alignment:
         of_seeds, of_found = ([carried[one] for one in some] for some in by_members.group_ids())
         return replace(self, ids=GroupIds(of_seeds, of_found, lineage, ancestor.lacks(self.task.kg_names)))
 
+    @property
+    def pairs(self) -> pl.DataFrame:
+        """All pairs of members of groups: group_id, left_kg, left, right_kg, right, confidence, matched, status.
+
+        confidence: how probably these two are the same; matched: whether they are each other's best, or (not) follow
+        from other pairs of their group. Duplicates are no members here.
+        """
+        seeds = FoundGroups.of_members(self.task.seeds, np.ones(self.task.seeds.members.shape))
+        of_seeds, of_found = self.group_ids()
+        return pl.concat([self._pair_table(seeds, of_seeds, "seed"), self._pair_table(self.found, of_found, "found")])
+
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
         """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""
         held_out = self.task.held_out if held_out is None else held_out
@@ -124,6 +140,58 @@ class Alignment:
 
         save(self, Path(folder), force=force)
 
+    @property
+    def fingerprint(self) -> str:
+        """A word that says which groups these are: the same groups over the same KGs have the same."""
+        digest = hashlib.blake2b("\n".join(sorted(self.task.kg_names)).encode(), digest_size=8)
+        of_seeds, of_found = replace(self, ids=None).group_ids()
+        for group in sorted({*of_seeds, *of_found}):
+            digest.update(f"\n{group}".encode())
+        return digest.hexdigest()
+
+    def export(self, to: str, out: str | Path, *, force: bool = False, **choices: Any) -> Written:
+        """Writes it in a format others read: groups, sssom, same-as, alignment-rdf, merged, networkx, pyg.
+
+        choices: closure, predicate, prefer, undo; each concerns some formats.
+        """
+        from multiea.outputs.exports.export import Choices, export
+
+        return export(self, to, Path(out), Choices(**choices), force=force)
+
+    def to_groups(self, out: str | Path, *, force: bool = False) -> Written:
+        """Writes all members of all groups as .tsv, .csv, .jsonl or .parquet."""
+        return self.export("groups", out, force=force)
+
+    def to_sssom(self, out: str | Path, *, predicate: str = "owl:sameAs", force: bool = False) -> Written:
+        """Writes mappings of all pairs as SSSOM TSV."""
+        return self.export("sssom", out, predicate=predicate, force=force)
+
+    def to_same_as(self, out: str | Path, *, closure: bool = False, force: bool = False) -> Written:
+        """Writes owl:sameAs triples as N-Triples."""
+        return self.export("same-as", out, closure=closure, force=force)
+
+    def to_alignment_rdf(self, out: str | Path, *, force: bool = False) -> Written:
+        """Writes a folder with a file of the Alignment format for each pair of KGs."""
+        return self.export("alignment-rdf", out, force=force)
+
+    def to_merged(self, out: str | Path, *, prefer: Sequence[str] = (), force: bool = False) -> Written:
+        """Writes the merged KG as .nq or .parquet, and beside it what leads back to the originals."""
+        return self.export("merged", out, prefer=prefer, force=force)
+
+    def to_networkx(self, *, prefer: Sequence[str] = ()) -> Any:
+        """The merged KG as a networkx MultiDiGraph."""
+        from multiea.outputs.exports.canonical import canonical
+        from multiea.outputs.exports.objects import to_networkx
+
+        return to_networkx(self, canonical(self, prefer))
+
+    def to_pyg(self, *, prefer: Sequence[str] = ()) -> Any:
+        """The merged KG as PyTorch Geometric's Data."""
+        from multiea.outputs.exports.canonical import canonical
+        from multiea.outputs.exports.objects import to_pyg
+
+        return to_pyg(self, canonical(self, prefer))
+
     def _long_table(self, groups: Groups, ids: list[str], confidence: np.ndarray, status: str) -> pl.DataFrame:
         names = groups.names(self.task.kgs)
         rows = []
@@ -134,6 +202,20 @@ class Alignment:
             rows.append(of_kg.filter(pl.col("entity").is_not_null()))
         table = pl.concat(rows).sort("order", "kg").drop("order")
         return table.with_columns(status=pl.lit(status))
+
+    def _pair_table(self, found: FoundGroups, of_groups: list[str], status: str) -> pl.DataFrame:
+        names = found.groups.names(self.task.kgs)
+        ids = pl.Series("group_id", of_groups, dtype=pl.String)
+        tables = []
+        for a, b in combinations(range(len(self.task.kgs)), 2):
+            rows = np.flatnonzero(found.groups.present[:, a] & found.groups.present[:, b])
+            left, right = (self.task.kg_names[kg] for kg in (a, b))
+            columns = {"order": rows, "group_id": ids.gather(rows), "left": names[left].gather(rows)}
+            columns |= {"right": names[right].gather(rows), "confidence": found.of_pairs[rows, a, b]}
+            table = pl.DataFrame(columns | {"matched": found.matched[rows, a, b]})
+            tables.append(table.with_columns(left_kg=pl.lit(left), right_kg=pl.lit(right), status=pl.lit(status)))
+        order = ["group_id", "left_kg", "left", "right_kg", "right", "confidence", "matched", "status"]
+        return pl.concat(tables).sort("order", "left_kg", "right_kg").select(order)
 
     def _table_of_duplicates(self, of_groups: list[str]) -> pl.DataFrame:
         more, kgs = self.duplicates, self.task.kgs
@@ -187,15 +269,16 @@ def grouped(
     What has no embedding (all zero) is left alone.
     """
     numbers = sorted({task.kg_names.index(name) for name in repeating})
-    groups = joined(found_among(scores, pools, task, numbers), task.kg_names)
+    matches = found_among(scores, pools, task, numbers)
+    groups = joined(matches, task.kg_names)
     sizes = [len(kg.entities) for kg in task.kgs]
     reached = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum(sizes)[:-1])
-    inside = scores_inside(groups, scores, pools)
+    inside, matched = scores_inside(groups, scores, pools), matched_inside(groups, matches)
     for column, of_kg in enumerate(reached):
         alone = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[alone, column] = inside[alone, :, column] = np.nan
         groups.members[alone, column] = ABSENT
-    found = calibration.found(groups, inside)
+    found = calibration.found(groups, inside, matched)
     return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), task.seeds, numbers)
 
 

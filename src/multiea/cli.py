@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands import aligning, comparing, data, reproducing
+from multiea.commands import aligning, comparing, data, exporting, reproducing
 from multiea.console import out
 
 COMMANDS = (
@@ -20,6 +20,7 @@ COMMANDS = (
     aligning.align,
     aligning.evaluate,
     comparing.compare,
+    exporting.export,
     reproducing.reproduce,
 )
 

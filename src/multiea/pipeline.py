@@ -232,12 +232,14 @@ def _positions(task: Task, ordered: Task, places: np.ndarray) -> list[tuple[int,
 
 def _restored(found: FoundGroups, task: Task, ordered: Task, places: np.ndarray) -> FoundGroups:
     """Found groups of the canonical order, in the order in which the task came."""
-    members, confidence = [], []
+    members, columns = [], []
     for there, position in _positions(task, ordered, places):
         own = found.groups.members[:, there]
         members.append(np.where(own == ABSENT, ABSENT, position[own]).astype(np.int32))
-        confidence.append(found.confidence[:, there])
-    return FoundGroups(Groups(task.kg_names, np.stack(members, axis=1)), np.stack(confidence, axis=1))
+        columns.append(there)
+    groups = Groups(task.kg_names, np.stack(members, axis=1))
+    of_pairs, matched = (part[:, columns][:, :, columns] for part in (found.of_pairs, found.matched))
+    return FoundGroups(groups, found.confidence[:, columns], of_pairs, matched)
 
 
 def _duplicates_restored(found: Duplicates, task: Task, ordered: Task, places: np.ndarray) -> Duplicates:

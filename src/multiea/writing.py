@@ -14,7 +14,7 @@ from multiea.errors import OutputError
 
 log = logging.getLogger("multiea")
 # What shows that a folder is one we wrote: only its like may replace it.
-MARKS = {"run": ("manifest.json",), "data set": ("groups.tsv", "seeds.tsv")}
+MARKS = {"run": ("manifest.json",), "data set": ("groups.tsv", "seeds.tsv"), "folder of alignments": ("*.rdf",)}
 
 
 def refuse_existing(out: Path, kind: str, *, force: bool = False) -> None:
@@ -30,7 +30,7 @@ def refuse_existing(out: Path, kind: str, *, force: bool = False) -> None:
         return
     if not force:
         raise OutputError(f"{out} exists and is not empty; choose another folder, or replace it with --force")
-    if not any((out / name).is_file() for name in MARKS[kind]):
+    if not any(any(out.glob(name)) for name in MARKS[kind]):
         raise OutputError(f"{out} holds something else than a {kind}; remove it yourself, or choose another folder")
 
 

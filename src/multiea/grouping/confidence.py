@@ -36,20 +36,29 @@ class Calibration:
         most = (self.examples + 1) / (self.examples + 2) if self.examples else 1.0
         return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
 
-    def found(self, groups: Groups, inside: np.ndarray) -> FoundGroups:
+    def found(self, groups: Groups, inside: np.ndarray, matched: np.ndarray | None = None) -> FoundGroups:
         """The groups with each member's confidence: how probably it is the same as another member, on average.
 
-        Members below the threshold are left alone, and groups of one with them.
+        Members below the threshold are left alone, and groups of one with them. matched: which pairs of members are
+        each other's best; all, where it is not given.
         """
         confidence = _of_members(self.probabilities(inside))
         kept = groups.present & (confidence >= self.threshold)
         members = np.where(kept, groups.members, ABSENT)
         inside = np.where(kept[:, :, None] & kept[:, None, :], inside, np.nan)
         enough = kept.sum(axis=1) > 1
-        confidence = np.where(kept, _of_members(self.probabilities(inside)), 0)[enough]
+        of_pairs = self.probabilities(inside)
+        confidence = np.where(kept, _of_members(of_pairs), 0)[enough]
         sizes = np.maximum(kept[enough].sum(axis=1), 1)
         order = np.argsort(-(confidence.sum(axis=1) / sizes), kind="stable")
-        return FoundGroups(Groups(groups.kg_names, members[enough][order]), confidence[order])
+        chosen = np.flatnonzero(enough)[order]
+        known = ~np.isnan(of_pairs[chosen])
+        return FoundGroups(
+            Groups(groups.kg_names, members[chosen]),
+            confidence[order],
+            of_pairs[chosen],
+            known if matched is None else known & matched[chosen],
+        )
 
 
 def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:

@@ -21,10 +21,23 @@ Scores = Mapping[tuple[int, int], Matrix]
 
 @dataclass(frozen=True)
 class FoundGroups:
-    """Groups with the confidence of each member, (groups, M), zero where a KG has none; the surest group first."""
+    """Groups with the confidence of each member, (groups, M), zero where a KG has none; the surest group first.
+
+    of_pairs: how probably each two members are the same, (groups, M, M), not a number where one is absent. matched:
+    whether they are each other's best, (groups, M, M); other pairs of a group follow from those that are.
+    """
 
     groups: Groups
     confidence: np.ndarray
+    of_pairs: np.ndarray
+    matched: np.ndarray
+
+    @classmethod
+    def of_members(cls, groups: Groups, confidence: np.ndarray) -> FoundGroups:
+        """Where only members' confidences are known: a pair is as sure as the less sure of the two, and matched."""
+        both = groups.present[:, :, None] & groups.present[:, None, :] & ~np.eye(groups.members.shape[1], dtype=bool)
+        of_pairs = np.where(both, np.minimum(confidence[:, :, None], confidence[:, None, :]), np.nan)
+        return cls(groups, confidence, of_pairs, both)
 
 
 @dataclass(frozen=True)
@@ -97,6 +110,21 @@ def closed(matches: Matches, kg_names: tuple[str, ...]) -> tuple[Groups, np.ndar
     candidates = np.flatnonzero(is_closed[component])
     found, row = np.unique(component[candidates], return_inverse=True)
     return Groups(kg_names, matches.members(candidates, row, len(kg_names))), weakest[found]
+
+
+def matched_inside(groups: Groups, matches: Matches) -> np.ndarray:
+    """Which pairs of members are matches themselves, (groups, M, M)."""
+    kgs = groups.members.shape[1]
+    group_of = np.full(len(matches.owner), ABSENT)
+    for kg in range(kgs):
+        rows = np.flatnonzero(groups.present[:, kg])
+        own = np.flatnonzero(matches.owner == kg)
+        group_of[own[_places(matches.position[own], groups.members[rows, kg])]] = rows
+    inside = (group_of[matches.left] != ABSENT) & (group_of[matches.left] == group_of[matches.right])
+    result = np.zeros((len(groups), kgs, kgs), dtype=bool)
+    row, left, right = (part[inside] for part in (group_of[matches.left], matches.left, matches.right))
+    result[row, matches.owner[left], matches.owner[right]] = True
+    return result | result.transpose(0, 2, 1)
 
 
 def scores_inside(groups: Groups, scores: Scores, pools: Sequence[np.ndarray]) -> np.ndarray:

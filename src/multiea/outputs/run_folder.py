@@ -47,6 +47,7 @@ FILES = (
     "seeds.tsv",
     "held_out.tsv",
     "groups.parquet",
+    "pairs.parquet",
     "embeddings.safetensors",
     "manifest.json",
 )
@@ -65,6 +66,7 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
             write_groups(task.validation, task.kgs, folder / "validation.tsv")
         write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
         alignment.groups.write_parquet(folder / "groups.parquet")
+        alignment.pairs.write_parquet(folder / "pairs.parquet")
         if alignment.ids is not None and alignment.ids.lineage.height:
             alignment.ids.lineage.write_csv(folder / "lineage.tsv", separator="\t")
         _save_embeddings(alignment, folder / "embeddings.safetensors")
@@ -170,7 +172,8 @@ def _opened(folder: Path) -> Alignment:
     name = settings.get("data", {}).get("name", folder.resolve().name)
     task = Task(kgs, seeds, held_out, own_validation, name=name)
     table = pl.read_parquet(folder / "groups.parquet", glob=False)
-    found, duplicates = _found(table, task), _duplicates(table, task)
+    pairs = pl.read_parquet(folder / "pairs.parquet", glob=False)
+    found, duplicates = _found(table, pairs, task), _duplicates(table, task)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     embeddings = torch.cat([tensors[kg.name] for kg in kgs]).float()
     if len(embeddings) != names.height:
@@ -265,8 +268,8 @@ def _save_embeddings(alignment: Alignment, path: Path) -> None:
     path.chmod(mode)
 
 
-def _found(table: pl.DataFrame, task: Task) -> FoundGroups:
-    """The found groups of the long table, in its order."""
+def _found(table: pl.DataFrame, pairs: pl.DataFrame, task: Task) -> FoundGroups:
+    """The found groups of the long table, in its order, and what is known of their pairs."""
     table = table.filter(pl.col("status") == "found")
     ids = table["group_id"].unique(maintain_order=True)
     row_of = dict(zip(ids, range(len(ids)), strict=True))
@@ -277,7 +280,16 @@ def _found(table: pl.DataFrame, task: Task) -> FoundGroups:
         rows = own["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
         members[rows, column] = kg.positions(own["entity"])
         confidence[rows, column] = own["confidence"].to_numpy()
-    return FoundGroups(Groups(task.kg_names, members), confidence)
+    of_pairs = np.full((*members.shape, len(task.kgs)), np.nan)
+    matched = np.zeros(of_pairs.shape, dtype=bool)
+    pairs = pairs.filter(pl.col("status") == "found")
+    rows = pairs["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
+    number_of = {name: number for number, name in enumerate(task.kg_names)}
+    ends = [pairs[side].replace_strict(number_of, return_dtype=pl.Int64).to_numpy() for side in ("left_kg", "right_kg")]
+    for one, other in (ends, reversed(ends)):
+        of_pairs[rows, one, other] = pairs["confidence"].to_numpy()
+        matched[rows, one, other] = pairs["matched"].to_numpy()
+    return FoundGroups(Groups(task.kg_names, members), confidence, of_pairs, matched)
 
 
 def _duplicates(table: pl.DataFrame, task: Task) -> Duplicates:

@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode, RdfFormat
 from multiea.data.files import line_blocks
 from multiea.data.group_names import groups_from_links, groups_from_table
 from multiea.data.groups import Groups
+from multiea.data.iris import kgs_of, names_of
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers.rdf import quads
 from multiea.data.readers.tables import Dialect, first_line, parquet_columns, parquet_rows, text_rows
@@ -72,7 +73,11 @@ def read_same_as(rdf_format: RdfFormat) -> GroupReader:
             raise InputError(f"{others:,} triples, none of them a link", path=path, expected=f"<...> <{SAME_AS}> <...>")
         if others:
             log.warning("%s: %s triples that are no owl:sameAs between IRIs left aside", path, f"{others:,}")
-        return groups_from_links(kgs, pl.DataFrame({"left": left, "right": right}), path=path, lenient=lenient)
+        links: dict[str, pl.Series] = {}
+        for side, iris in (("left", left), ("right", right)):
+            ends = pl.Series(iris, dtype=pl.String)
+            links |= {side: names_of(ends), f"{side}_kg": kgs_of(ends)}
+        return groups_from_links(kgs, pl.DataFrame(links), path=path, lenient=lenient)
 
     return read
 
@@ -102,7 +107,7 @@ def read_sssom(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Grou
     for side, slot in (("left", "subject"), ("right", "object")):
         links[side] = _known_form(kgs, table[f"{slot}_id"], prefixes)
         if f"{slot}_source" in table.columns:
-            links[f"{side}_kg"] = table[f"{slot}_source"]
+            links[f"{side}_kg"] = names_of(_expand(table[f"{slot}_source"], prefixes))
         elif f"{slot}_source" in metadata:
             links[f"{side}_kg"] = pl.Series([str(metadata[f"{slot}_source"])] * table.height, dtype=pl.String)
     return groups_from_links(kgs, pl.DataFrame(links), path=path, lenient=lenient)
@@ -139,7 +144,7 @@ def _known_form(kgs: Sequence[KnowledgeGraph], ids: pl.Series, prefixes: dict[st
     as_it_stands = pl.Series([False] * len(ids))
     for kg in kgs:
         as_it_stands |= pl.Series(kg.positions(ids) >= 0)
-    return pl.select(pl.when(as_it_stands).then(ids).otherwise(_expand(ids, prefixes))).to_series()
+    return pl.select(pl.when(as_it_stands).then(ids).otherwise(names_of(_expand(ids, prefixes)))).to_series()
 
 
 def _expand(curies: pl.Series, prefixes: dict[str, str]) -> pl.Series:

@@ -1,0 +1,159 @@
+"""export: one way to all formats, by name."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from multiea.errors import OutputError, SettingError, counted, resolve
+from multiea.outputs.exports import merged as merging
+from multiea.outputs.exports.canonical import Canonical, canonical
+from multiea.outputs.exports.group_tables import TABLES, group_table
+from multiea.outputs.exports.objects import library, to_networkx, to_pyg
+from multiea.outputs.exports.pair_tables import write_alignment_rdf, write_sssom
+from multiea.outputs.exports.same_as import write_same_as
+from multiea.writing import new_file, new_folder, refuse_existing_file
+
+if TYPE_CHECKING:
+    from multiea.alignment import Alignment
+
+log = logging.getLogger("multiea")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a user may choose; each concerns some formats.
+
+    closure: all pairs instead of a star (same-as). predicate: owl:sameAs or skos:exactMatch (sssom). prefer: KGs whose
+    members stand for their groups, the first first (same-as, merged). undo: whether to write what leads back (merged).
+    """
+
+    closure: bool = False
+    predicate: str = "owl:sameAs"
+    prefer: Sequence[str] = ()
+    undo: bool = True
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: the files, how many records of what, and how many names had to be encoded."""
+
+    files: tuple[Path, ...]
+    records: int
+    what: str
+    encoded: int = 0
+
+
+def export(alignment: Alignment, to: str, out: Path, choices: Choices | None = None, *, force: bool = False) -> Written:
+    """Writes an alignment in one of FORMATS to a file, or for alignment-rdf to a folder."""
+    chosen = Choices() if choices is None else choices
+    write = resolve(to, FORMATS, what="format")
+    written = write(alignment, out, chosen, force)
+    if written.encoded:
+        log.warning(
+            "%s that are no IRIs are written as urn:multiea:..., percent-encoded; reading back restores them",
+            counted(written.encoded, "name"),
+        )
+    return written
+
+
+def _groups(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    write = TABLES.get(out.suffix.lower())
+    if write is None:
+        raise OutputError(f"{out}: unknown kind of table '{out.suffix}'; choose one of: {', '.join(TABLES)}")
+    table = group_table(alignment)
+    with new_file(out, force=force) as draft:
+        write(table, draft)
+    return Written((out,), len(table), "member")
+
+
+def _sssom(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    with new_file(out, force=force) as draft:
+        count = write_sssom(alignment, draft, predicate=choices.predicate)
+    return Written((out,), count, "mapping", _names(alignment, choices).encoded)
+
+
+def _same_as(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    names = _names(alignment, choices)
+    with new_file(out, force=force) as draft:
+        count = write_same_as(names, draft, closure=choices.closure)
+    return Written((out,), count, "triple", names.encoded)
+
+
+def _alignment_rdf(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    with new_folder(out, "folder of alignments", force=force) as draft:
+        count = write_alignment_rdf(alignment, draft)
+        files = tuple(out / path.name for path in sorted(draft.iterdir()))
+    return Written(files, count, "cell", _names(alignment, choices).encoded)
+
+
+def _merged(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    kinds = {".nq": merging.write_nquads, ".parquet": merging.write_parquet}
+    write = kinds.get(out.suffix.lower())
+    if write is None:
+        raise OutputError(f"{out}: a merged KG is written as one of: {', '.join(kinds)}")
+    names = _names(alignment, choices)
+    entities, facts = (out.with_name(f"{out.name}.undo-{kind}.parquet") for kind in ("entities", "facts"))
+    for path in (out, entities, facts) if choices.undo else (out,):
+        refuse_existing_file(path, force=force)
+    files = [out]
+    with new_file(out, force=force) as draft:
+        count = write(alignment, names, draft)
+        if choices.undo:
+            for path, table in (
+                (entities, merging.undo_table(alignment, names)),
+                (facts, merging.undo_facts(alignment, names)),
+            ):
+                with new_file(path, force=force) as other:
+                    table.write_parquet(other)
+                files.append(path)
+    return Written(tuple(files), count, "fact", names.encoded)
+
+
+def _networkx(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    if out.suffix.lower() != ".graphml":
+        raise OutputError(f"{out}: a networkx graph is written as .graphml")
+    names = _names(alignment, choices)
+    graph = to_networkx(alignment, names)
+    with new_file(out, force=force) as draft:
+        library("networkx").write_graphml(graph, draft)
+    return Written((out,), graph.number_of_edges(), "edge", names.encoded)
+
+
+def _pyg(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    import torch
+
+    if out.suffix.lower() != ".pt":
+        raise OutputError(f"{out}: a PyTorch Geometric graph is written as .pt")
+    names = _names(alignment, choices)
+    data = to_pyg(alignment, names)
+    with new_file(out, force=force) as draft:
+        torch.save(data, draft)
+    return Written((out,), int(data.edge_index.shape[1]), "edge", names.encoded)
+
+
+def _names(alignment: Alignment, choices: Choices) -> Canonical:
+    return canonical(alignment, choices.prefer)
+
+
+FORMATS: dict[str, Callable[[Alignment, Path, Choices, bool], Written]] = {
+    "groups": _groups,
+    "sssom": _sssom,
+    "same-as": _same_as,
+    "alignment-rdf": _alignment_rdf,
+    "merged": _merged,
+    "networkx": _networkx,
+    "pyg": _pyg,
+}
+WITH_TRIPLES = ("merged", "networkx", "pyg")
+CONCERNS = {"closure": ("same-as",), "predicate": ("sssom",), "prefer": ("same-as", "merged", "networkx", "pyg")}
+
+
+def refuse_unused(to: str, given: Sequence[str]) -> None:
+    """Options that would change nothing are said instead of ignored."""
+    for name in given:
+        if name in CONCERNS and to not in CONCERNS[name]:
+            raise SettingError(f"--{name} changes nothing with --to {to}; it is for {', '.join(CONCERNS[name])}")
