@@ -213,7 +213,7 @@ def f1_difference(
     back = _resampled(second, first, half, np.random.default_rng(random_state))
     low, high = np.quantile(np.concatenate([there, -back]), [(1 - level) / 2, (1 + level) / 2])
     difference = float(_f1(*second.sum(axis=0)) - _f1(*first.sum(axis=0)))
-    return Difference(difference, float(low), float(high), groups, 2 * half, level)
+    return Difference(difference, float(low) + 0.0, float(high) + 0.0, groups, 2 * half, level)  # no -0.0
 
 
 def _resampled(first: np.ndarray, second: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
