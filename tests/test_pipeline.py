@@ -169,7 +169,7 @@ def test_the_command_writes_a_run_and_evaluate_scores_it_the_same(tmp_path: Path
     scored = CliRunner().invoke(app, ["evaluate", str(out), "--json"])
     assert json.loads(scored.stdout)["m_hits"] == metrics["m_hits"]
     assert {path.name for path in out.iterdir()} == {
-        "config.toml", "seeds.tsv", "held_out.tsv", "groups.tsv", "groups.parquet", "entities.parquet",
+        "config.toml", "seeds.tsv", "held_out.tsv", "groups.tsv", "groups.parquet", "pairs.parquet", "entities.parquet",
         "embeddings.safetensors", "metrics.json", "manifest.json",
     }  # fmt: skip
 

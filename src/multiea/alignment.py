@@ -23,6 +23,7 @@ from multiea.evaluation.scores import POOLS, pool_of_candidates, ranks_of_groups
 from multiea.graph import places_by_name
 from multiea.grouping.confidence import Calibration
 from multiea.grouping.duplicates import Duplicates, find_duplicates
+from multiea.grouping.lineage import Ancestor, GroupIds, follow, hashed_id
 from multiea.grouping.mutual import FoundGroups, Matches, joined, matched_inside, mutual_matches, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 
@@ -37,7 +38,8 @@ class Alignment:
     task: the KGs, seeds and held-out groups it was made from. found: the groups found among what is not seeds.
     embeddings: (N, d) of all entities, KG after KG. settings: everything needed to make it again. calibration: how
     scores became confidences. signatures: of all entities, where large KGs are searched by them. duplicates: further
-    members of found groups, of KGs that repeat things.
+    members of found groups, of KGs that repeat things. ids: of its groups, where they carry on those of a run before;
+    otherwise they depend on members alone.
     """
 
     task: Task
@@ -50,6 +52,7 @@ class Alignment:
     history: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     duplicates: Duplicates = field(default_factory=Duplicates)
+    ids: GroupIds | None = None
     _among_all: tuple[Pairs, list[np.ndarray]] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -58,10 +61,33 @@ class Alignment:
 
         status: seed, found, or duplicate, of a KG that repeats things and has a member in the group already.
         """
-        parts = [(self.task.seeds, np.ones(self.task.seeds.members.shape), "seed")]
-        parts.append((self.found.groups, self.found.confidence, "found"))
-        tables = [self._long_table(groups, confidence, status) for groups, confidence, status in parts]
-        return pl.concat([*tables, self._table_of_duplicates()])
+        of_seeds, of_found = self.group_ids()
+        sure = np.ones(self.task.seeds.members.shape)
+        seeds = self._long_table(self.task.seeds, of_seeds, sure, "seed")
+        found = self._long_table(self.found.groups, of_found, self.found.confidence, "found")
+        return pl.concat([seeds, found, self._table_of_duplicates(of_found)])
+
+    def group_ids(self) -> tuple[list[str], list[str]]:
+        """The ids of the seeds and of the groups found, in their order."""
+        if self.ids is not None:
+            if (len(self.ids.seeds), len(self.ids.found)) != (len(self.task.seeds), len(self.found.groups)):
+                raise ValueError("the ids are those of other groups; set ids to None, or follow the run before again")
+            return self.ids.seeds, self.ids.found
+        of_seeds, of_found = (group_ids(groups.names(self.task.kgs)) for groups in (self.task.seeds, self.found.groups))
+        return of_seeds, of_found
+
+    def as_ancestor(self) -> Ancestor:
+        """What another run needs to carry on the ids of this one."""
+        once_used = {} if self.ids is None else {"once_used": self.ids.lineage["group_id"]}
+        return Ancestor(self.groups.select("group_id", "kg", "entity"), self.task.kg_names, **once_used)
+
+    def following(self, ancestor: Ancestor) -> Alignment:
+        """The same groups, with ids that carry on those of a run before."""
+        by_members = replace(self, ids=None)
+        ids, lineage = follow(ancestor, by_members.groups)
+        carried = dict(ids.iter_rows())
+        of_seeds, of_found = ([carried[one] for one in some] for some in by_members.group_ids())
+        return replace(self, ids=GroupIds(of_seeds, of_found, lineage, ancestor.lacks(self.task.kg_names)))
 
     @property
     def pairs(self) -> pl.DataFrame:
@@ -71,8 +97,8 @@ class Alignment:
         from other pairs of their group. Duplicates are no members here.
         """
         seeds = FoundGroups.of_members(self.task.seeds, np.ones(self.task.seeds.members.shape))
-        tables = [self._pair_table(found, status) for found, status in ((seeds, "seed"), (self.found, "found"))]
-        return pl.concat(tables)
+        of_seeds, of_found = self.group_ids()
+        return pl.concat([self._pair_table(seeds, of_seeds, "seed"), self._pair_table(self.found, of_found, "found")])
 
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
         """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""
@@ -101,7 +127,8 @@ class Alignment:
     def with_enhancement(self, enhancement: Enhancement) -> Alignment:
         """The same embeddings, compared and grouped in another way."""
         settings = {**self.settings, "enhancement": asdict(enhancement)}
-        other = replace(self, enhancement=enhancement, settings=settings, calibration=Calibration(), _among_all=None)
+        other = replace(self, enhancement=enhancement, settings=settings, calibration=Calibration(),
+                        ids=None, _among_all=None)  # fmt: skip
         scores, pools = other.similarities("all")
         repeating = self.settings.get("duplicates", ())
         found, duplicates = grouped(self.task, self.embeddings, scores, pools, other.calibration, repeating)
@@ -117,7 +144,8 @@ class Alignment:
     def fingerprint(self) -> str:
         """A word that says which groups these are: the same groups over the same KGs have the same."""
         digest = hashlib.blake2b("\n".join(sorted(self.task.kg_names)).encode(), digest_size=8)
-        for group in sorted(self.groups["group_id"].unique()):
+        of_seeds, of_found = replace(self, ids=None).group_ids()
+        for group in sorted({*of_seeds, *of_found}):
             digest.update(f"\n{group}".encode())
         return digest.hexdigest()
 
@@ -164,9 +192,8 @@ class Alignment:
 
         return to_pyg(self, canonical(self, prefer))
 
-    def _long_table(self, groups: Groups, confidence: np.ndarray, status: str) -> pl.DataFrame:
+    def _long_table(self, groups: Groups, ids: list[str], confidence: np.ndarray, status: str) -> pl.DataFrame:
         names = groups.names(self.task.kgs)
-        ids = group_ids(names)
         rows = []
         for column, kg in enumerate(self.task.kg_names):
             of_kg = pl.DataFrame({"group_id": ids, "kg": [kg] * len(ids), "entity": names.get_column(kg)}).with_columns(
@@ -176,9 +203,9 @@ class Alignment:
         table = pl.concat(rows).sort("order", "kg").drop("order")
         return table.with_columns(status=pl.lit(status))
 
-    def _pair_table(self, found: FoundGroups, status: str) -> pl.DataFrame:
+    def _pair_table(self, found: FoundGroups, of_groups: list[str], status: str) -> pl.DataFrame:
         names = found.groups.names(self.task.kgs)
-        ids = pl.Series("group_id", group_ids(names), dtype=pl.String)
+        ids = pl.Series("group_id", of_groups, dtype=pl.String)
         tables = []
         for a, b in combinations(range(len(self.task.kgs)), 2):
             rows = np.flatnonzero(found.groups.present[:, a] & found.groups.present[:, b])
@@ -190,9 +217,8 @@ class Alignment:
         order = ["group_id", "left_kg", "left", "right_kg", "right", "confidence", "matched", "status"]
         return pl.concat(tables).sort("order", "left_kg", "right_kg").select(order)
 
-    def _table_of_duplicates(self) -> pl.DataFrame:
+    def _table_of_duplicates(self, of_groups: list[str]) -> pl.DataFrame:
         more, kgs = self.duplicates, self.task.kgs
-        of_groups = group_ids(self.found.groups.names(kgs)) if len(more) else []
         ids = [of_groups[group] for group in more.group]
         entities = [kgs[kg].entities[int(entity)] for kg, entity in zip(more.kg, more.entity, strict=True)]
         columns = {"group_id": ids, "kg": [kgs[kg].name for kg in more.kg], "entity": entities}
@@ -267,5 +293,5 @@ def group_ids(names: pl.DataFrame) -> list[str]:
     ids = []
     for row in zip(*(names.get_column(kg) for kg in kgs), strict=True):
         text = "\n".join(f"{kg}\t{entity}" for kg, entity in zip(kgs, row, strict=True) if entity is not None)
-        ids.append("g" + hashlib.blake2b(text.encode(), digest_size=8).hexdigest())
+        ids.append(hashed_id(text))
     return ids

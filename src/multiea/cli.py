@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands import aligning, data, exporting, reproducing
+from multiea.commands import aligning, comparing, data, exporting, reproducing
 from multiea.console import out
 
 COMMANDS = (
@@ -19,6 +19,7 @@ COMMANDS = (
     data.synth,
     aligning.align,
     aligning.evaluate,
+    comparing.compare,
     exporting.export,
     reproducing.reproduce,
 )

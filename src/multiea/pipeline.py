@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,13 @@ from multiea.engines.propagation import Propagation
 from multiea.engines.rehearsal import Learned
 from multiea.engines.trained import ENCODERS, learn, learn_pairwise
 from multiea.engines.training import Score, Training
-from multiea.errors import MultiEAError, SettingError, check_share, resolve
+from multiea.errors import InputError, MultiEAError, SettingError, check_share, resolve
 from multiea.evaluation.ranks import mean_reciprocal_rank
 from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
 from multiea.graph import canonical
 from multiea.grouping.confidence import Calibration, calibrate
 from multiea.grouping.duplicates import Duplicates
+from multiea.grouping.lineage import Ancestor
 from multiea.grouping.mutual import FoundGroups, joined, scores_inside
 from multiea.similarity.enhancement import Enhancement, Pairs
 
@@ -57,6 +59,7 @@ def align(
     pairwise: bool = False,
     fusion_weight: float = 0.2,
     duplicates: Sequence[str] = (),
+    previous: Alignment | str | Path | None = None,
     random_state: int = 0,
     device: str = "auto",
 ) -> Alignment:
@@ -65,7 +68,8 @@ def align(
     engine: `propagation`, a trained encoder, or both as `propagation+multiea`; fusion_weight is then what the encoder's
     similarities count. pairwise: the encoder is trained for each pair of KGs alone, as methods for two KGs are, and
     what comes of it is joined. duplicates: names of KGs that hold some things more than once; a group has one member of
-    each KG, and further ones of these KGs, as duplicates.
+    each KG, and further ones of these KGs, as duplicates. previous: an alignment or a run folder whose group ids are
+    carried on; it changes nothing else.
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
@@ -87,6 +91,7 @@ def align(
     if enhancement.mode == "product":
         log.warning("enhancement 'product' is the paper's equation to the letter, for comparison: hubs ruin its groups")
     check_task(task)
+    ancestor = None if previous is None else _ancestor(previous, task)
     seconds: dict[str, float] = {}
     ordered, places = canonical(task)
     for_learning = Task(ordered.kgs, ordered.seeds, validation=ordered.validation, name=task.name)
@@ -125,7 +130,7 @@ def align(
     settings = {"engine": engine, "random_state": random_state, "device": device, **settings}
     marks = learned.signatures
     among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
-    return Alignment(
+    alignment = Alignment(
         task,
         _restored(found, task, ordered, places.numpy()),
         learned.embeddings[places.to(learned.embeddings.device)],
@@ -136,8 +141,27 @@ def align(
         history,
         seconds,
         _duplicates_restored(further, task, ordered, places.numpy()),
-        among_all,
+        _among_all=among_all,
     )
+    return alignment if ancestor is None else alignment.following(ancestor)
+
+
+def _ancestor(previous: Alignment | str | Path, task: Task) -> Ancestor:
+    """The run whose ids are carried on, which must have a KG in common with this task."""
+    from multiea.outputs.run_folder import read_ancestor
+
+    ancestor = previous.as_ancestor() if isinstance(previous, Alignment) else read_ancestor(previous)
+    new = ancestor.lacks(task.kg_names)
+    if len(new) == len(task.kgs):
+        raise InputError(
+            f"the previous run is over other KGs: {', '.join(ancestor.kg_names)}",
+            path=None if isinstance(previous, Alignment) else previous,
+            expected=f"at least one KG of this task: {', '.join(task.kg_names)}",
+            hint="KGs are recognised by name",
+        )
+    if new:
+        log.warning("new since the previous run: %s; ids follow the members in the other KGs", ", ".join(new))
+    return ancestor
 
 
 def _settings_used(

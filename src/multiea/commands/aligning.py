@@ -12,7 +12,6 @@ import typer
 
 from multiea.commands.options import AsJson, Dataset, Force, Lenient, Out, RandomState, Seeds, ShowProgress
 from multiea.console import command, out, print_json, print_table
-from multiea.data.source import lasting
 from multiea.errors import SettingError, counted
 from multiea.showing import show_how, show_kgs, show_metrics
 from multiea.writing import refuse_existing
@@ -102,6 +101,9 @@ def align(
         list[str] | None,
         typer.Option(help="A KG that holds some things more than once; may be given several times.", metavar="<KG>"),
     ] = None,
+    previous: Annotated[
+        Path | None, typer.Option("--previous", help="A run folder whose group ids are carried on.")
+    ] = None,
     seeds: Seeds = None,
     train_ratio: Annotated[
         float | None, typer.Option(help="Share of known groups to learn from; 0.3 where the data set does not say.")
@@ -115,6 +117,7 @@ def align(
 ) -> None:
     """Align the KGs of a data set and write what was found to a run folder."""
     from multiea.data.load import load
+    from multiea.data.source import lasting
     from multiea.pipeline import usual_training
 
     refuse_existing(out_folder, "run", force=force)
@@ -124,7 +127,7 @@ def align(
     start = time.perf_counter()
     task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
     data = {"name": task.name, "source": [lasting(part) for part in dataset], "train_ratio": train_ratio}
-    data["seeds"] = None if seeds is None else lasting(seeds)
+    data |= {name: None if path is None else lasting(path) for name, path in (("seeds", seeds), ("previous", previous))}
     alignment, metrics = _aligned(
         task,
         out_folder,
@@ -138,18 +141,24 @@ def align(
         training=training,
         pairwise=pairwise,
         duplicates=list(dict.fromkeys(duplicates or ())),
+        previous=previous,
         random_state=random_state,
         device=device,
     )
     found = len(alignment.found.groups)
+    ids = alignment.ids
     if as_json:
-        print_json(metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)})
+        answer = metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)}
+        print_json(answer if ids is None else answer | {"lineage": ids.fates(), "new_kgs": list(ids.new_kgs)})
         return
     out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
     if duplicates:
         names = ", ".join(dict.fromkeys(duplicates))
         out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
+    if ids is not None:
+        fates = ", ".join(f"{count:,} {fate}" for fate, count in ids.fates().items() if count)
+        out.print(f"ids follow {previous}: {fates}; lineage.tsv says which")
     show_how(alignment)
     show_metrics(metrics)
     out.print(f"\nwritten to {out_folder}: groups.tsv has the groups found, groups.parquet these and the seeds,")

@@ -55,7 +55,7 @@ class Task:
             raise SettingError(
                 f"train_ratio + validation_ratio must be at most 1, got {train_ratio + validation_ratio}"
             )
-        order = _canonical_order(self.known, self.kgs)
+        order = canonical_order(self.known, self.kgs)
         order = order[np.random.default_rng(random_state).permutation(len(order))].astype(np.int64)
         cuts = np.rint(np.cumsum([train_ratio, validation_ratio]) * len(order)).astype(int)
         seeds, validation, held_out = (self.known.take(part) for part in np.split(order, cuts))
@@ -111,7 +111,7 @@ def check_random_state(random_state: object) -> None:
         raise SettingError(f"random_state must be a whole number from 0 to 2^63 - 1, got {random_state!r}")
 
 
-def _canonical_order(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:
+def canonical_order(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:
     """The order of groups by the names of their members, KGs taken by name."""
     names = groups.names(kgs)
     by_name = pl.DataFrame({str(at): names.get_column(kg) for at, kg in enumerate(sorted(names.columns))})

@@ -40,6 +40,30 @@ def scores_of_pairs(found: Groups, held_out: Groups) -> dict[str, float]:
     return _precision_recall(int(right.sum()) // 2, int((judged > 0).sum()) // 2, known)
 
 
+def pairs_by_group(found: Groups, held_out: Groups) -> np.ndarray:
+    """For each held-out group its pairs found right, its share of the pairs judged, and its known pairs, (groups, 3).
+
+    The columns add up to what precision and recall of pairs are made of. A judged pair counts half for each of its two
+    ends where both have a known counterpart in the other's KG, otherwise wholly for the one that has.
+    """
+    right, judged, known = counts = np.zeros((3, len(held_out)))
+    if not len(held_out):
+        return counts.T
+    of_found, of_known = _known_group_of(found, held_out), held_out.present
+    for a, b in combinations(range(len(found.kg_names)), 2):
+        known += of_known[:, a] & of_known[:, b]
+        both = found.present[:, a] & found.present[:, b]
+        groups = of_found[both][:, [a, b]]
+        ends = (groups != ABSENT) & np.column_stack([of_known[groups[:, 0], b], of_known[groups[:, 1], a]])
+        share = 1 / np.maximum(ends.sum(axis=1), 1)
+        for end in (0, 1):
+            seen = ends[:, end]
+            judged += np.bincount(groups[seen, end], share[seen], minlength=len(held_out))
+        is_right = (groups[:, 0] == groups[:, 1]) & (groups[:, 0] != ABSENT)
+        right += np.bincount(groups[is_right, 0], minlength=len(held_out))
+    return counts.T
+
+
 def judged_groups(found: Groups, known: Groups, *, whole: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """For each found group the share of its members that are known ones, and whether it contradicts no known group.
 
@@ -66,6 +90,14 @@ def scores_of_groups(found: Groups, held_out: Groups) -> dict[str, float]:
     """
     judged, right = judged_groups(found, held_out, whole=True)
     return _precision_recall(int(right.sum()), int((judged > 0).sum()), len(held_out))
+
+
+def groups_found_right(found: Groups, held_out: Groups) -> np.ndarray:
+    """For each held-out group whether it was found right, (groups,), as in the recall of groups."""
+    _, right = judged_groups(found, held_out, whole=True)
+    result = np.zeros(len(held_out), dtype=bool)
+    result[_known_group_of(found.take(right), held_out).max(axis=1, initial=ABSENT)] = True
+    return result
 
 
 def _known_group_of(found: Groups, known: Groups) -> np.ndarray:

@@ -6,7 +6,8 @@ import hashlib
 import json
 import platform
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from itertools import pairwise
@@ -21,7 +22,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from multiea import __version__
-from multiea.alignment import Alignment
+from multiea.alignment import Alignment, group_ids
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import load
@@ -33,6 +34,7 @@ from multiea.engines.signatures import Signatures
 from multiea.errors import InputError, OutputError
 from multiea.grouping.confidence import Calibration
 from multiea.grouping.duplicates import Duplicates
+from multiea.grouping.lineage import LINEAGE, Ancestor, GroupIds, no_lineage
 from multiea.grouping.mutual import FoundGroups
 from multiea.memory import peak_rss_mb
 from multiea.similarity.enhancement import Enhancement
@@ -65,6 +67,8 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
         write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
         alignment.groups.write_parquet(folder / "groups.parquet")
         alignment.pairs.write_parquet(folder / "pairs.parquet")
+        if alignment.ids is not None and alignment.ids.lineage.height:
+            alignment.ids.lineage.write_csv(folder / "lineage.tsv", separator="\t")
         _save_embeddings(alignment, folder / "embeddings.safetensors")
         _write_json(folder / "metrics.json", metrics)
         _write_json(folder / "manifest.json", manifest(alignment))
@@ -77,16 +81,48 @@ def open_run(folder: str | Path, *, with_triples: bool = False) -> Alignment:
     them there, provided it has not changed since.
     """
     folder = Path(folder)
+    with _damage_named(folder):
+        alignment = _opened(folder)
+    return _with_triples(alignment, folder) if with_triples else alignment
+
+
+def read_ancestor(folder: str | Path) -> Ancestor:
+    """What a run folder hands down to the next run; its embeddings are not read."""
+    folder = Path(folder)
+    with _damage_named(folder):
+        groups = pl.read_parquet(folder / "groups.parquet", columns=["group_id", "kg", "entity"], glob=False)
+        kgs = pl.read_parquet(folder / "entities.parquet", columns=["kg"], glob=False)["kg"]
+        return Ancestor(groups, tuple(kgs.unique(maintain_order=True)), _lineage(folder)["group_id"])
+
+
+def read_metrics(folder: str | Path) -> dict[str, Any]:
+    """The scores a run folder holds; none where it has no metrics.json."""
+    path = Path(folder) / "metrics.json"
+    if not path.is_file():
+        return {}
+    with _damage_named(Path(folder)):
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _lineage(folder: Path) -> pl.DataFrame:
+    path = folder / "lineage.tsv"
+    if not path.is_file():
+        return no_lineage()
+    return pl.read_csv(path, separator="\t", schema=LINEAGE, glob=False).with_columns(pl.col("into").fill_null(""))
+
+
+@contextmanager
+def _damage_named(folder: Path) -> Iterator[None]:
+    """Says what is missing in a run folder, or that it is no longer as it was written."""
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         expected = "a run folder, as `multiea align --out` makes it"
         raise InputError(f"no {', '.join(missing)}", path=folder, expected=expected)
     try:
-        alignment = _opened(folder)
+        yield
     except (ValueError, TypeError, LookupError, AttributeError, pl.exceptions.PolarsError, SafetensorError) as error:
         found = f"damaged: {first_line(error)}"
         raise InputError(found, path=folder, expected="a run folder as it was written", hint="Align again") from None
-    return _with_triples(alignment, folder) if with_triples else alignment
 
 
 def _with_triples(alignment: Alignment, folder: Path) -> Alignment:
@@ -154,7 +190,29 @@ def _opened(folder: Path) -> Alignment:
     return Alignment(
         *(task, found, embeddings, Enhancement(**enhancement), calibration, marks, settings, manifest["history"]),
         duplicates=duplicates,
+        ids=_ids(table, task, found, _lineage(folder)),
     )
+
+
+def _ids(table: pl.DataFrame, task: Task, found: FoundGroups, lineage: pl.DataFrame) -> GroupIds | None:
+    """The ids the long table has; none where they are by members, as they would be without it."""
+    names = task.seeds.names(task.kgs)
+    by_members = group_ids(names)
+    one_member = pl.DataFrame(
+        {
+            "kg": np.array(task.kg_names, dtype=object)[task.seeds.present.argmax(axis=1)],
+            "entity": names.select(pl.coalesce(pl.all())).to_series(),
+            "by_members": by_members,
+        },
+        schema={"kg": pl.String, "entity": pl.String, "by_members": pl.String},
+    )
+    own = table.filter(pl.col("status") == "seed").unique(["kg", "entity"])
+    known = one_member.join(own, on=["kg", "entity"], how="left", maintain_order="left")
+    seeds = known.select(pl.coalesce("group_id", "by_members")).to_series().to_list()
+    of_found = table.filter(pl.col("status") == "found")["group_id"].unique(maintain_order=True).to_list()
+    if not lineage.height and seeds == by_members and of_found == group_ids(found.groups.names(task.kgs)):
+        return None
+    return GroupIds(seeds, of_found, lineage)
 
 
 def manifest(alignment: Alignment) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from multiea.alignment import group_ids
 from multiea.data.groups import ABSENT
 from multiea.data.iris import GROUP, entity_iris
 from multiea.errors import resolve
@@ -76,7 +75,7 @@ def _rows_of_entities(alignment: Alignment, offsets: np.ndarray) -> tuple[np.nda
     parts = [task.seeds, alignment.found.groups]
     columns = np.concatenate([part.members for part in parts]).astype(np.int64)
     columns = np.where(columns == ABSENT, ABSENT, columns + offsets[:-1])
-    ids = [one for part in parts for one in group_ids(part.names(task.kgs))]
+    ids = [one for part in alignment.group_ids() for one in part]
     row = np.full(offsets[-1], ABSENT, dtype=np.int64)
     for members in columns.T:
         present = members != ABSENT

@@ -1,0 +1,255 @@
+"""Runs side by side: their scores, and over the same held-out groups whether they differ by more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import torch
+from scipy.stats import binomtest
+
+from multiea.data.groups import Groups
+from multiea.data.task import canonical_order
+from multiea.evaluation.changes import Changes, changes_between, table_of_groups
+from multiea.evaluation.found import groups_found_right, pairs_by_group
+from multiea.evaluation.scores import KS, POOLS, ranks_of_groups
+
+if TYPE_CHECKING:
+    from multiea.alignment import Alignment
+
+RESAMPLES = 10_000
+LEVEL = 0.95
+BLOCK = 1 << 22  # numbers drawn at a time
+# The outcomes of a held-out group that are tested.
+OUTCOMES = {
+    "group": "the group is found right",
+    "rank": "all counterparts rank first among the held-out entities, asked from every member",
+}
+# Where each score stands in metrics.json.
+SCORES: dict[str, tuple[str, ...]] = {
+    **{f"M-Hits@{k}, {pool}": ("m_hits", pool, str(k)) for pool in POOLS for k in KS},
+    **{f"Hits@{k}, {pool}": ("hits", pool, "overall", str(k)) for pool in POOLS for k in KS},
+    **{f"MRR, {pool}": ("mrr", pool, "overall") for pool in POOLS},
+    **{f"{what} {score}": (what, score) for what in ("pairs", "groups") for score in ("precision", "recall", "f1")},
+    "calibration error (ECE)": ("confidence", "ece"),
+    "seconds": ("seconds", "total"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a comparison needs of a run; its embeddings are no longer held.
+
+    scores: as in SCORES, none where there is nothing to score. held_out: the groups by name, in an order of their own.
+    outcomes: of each of these groups, as in OUTCOMES. pairs: as pairs_by_group gives them. groups: as table_of_groups.
+    """
+
+    name: str
+    kg_names: tuple[str, ...]
+    seeds: int
+    found: int
+    scores: Mapping[str, float | None]
+    held_out: pl.DataFrame
+    outcomes: Mapping[str, np.ndarray]
+    pairs: np.ndarray
+    groups: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class McNemar:
+    """An exact McNemar test of one outcome: of the groups on which two runs differ, is either run right more often?
+
+    first, second: groups for which only the first or only the second run has the outcome. p_holm: p allowing for all
+    tests of the comparison, by Holm's method.
+    """
+
+    outcome: str
+    groups: int
+    first: int
+    second: int
+    p: float
+    p_holm: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The pair F1 of a run less that of the first, with an interval from resampling the held-out groups."""
+
+    difference: float
+    low: float
+    high: float
+    groups: int
+    resamples: int = RESAMPLES
+    level: float = LEVEL
+
+
+@dataclass(frozen=True)
+class Tested:
+    """One run against the first; where nothing was tested, why."""
+
+    run: str
+    tests: tuple[McNemar, ...] = ()
+    pair_f1: Difference | None = None
+    why_not: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Runs side by side, each but the first tested against it, and of two what changed from group to group."""
+
+    runs: tuple[Run, ...]
+    tested: tuple[Tested, ...]
+    changes: Changes | None
+
+    @property
+    def tests(self) -> int:
+        """How many tests were made in all."""
+        return sum(len(one.tests) for one in self.tested)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For machines."""
+        runs = [
+            {"run": run.name, "kgs": list(run.kg_names), "seeds": run.seeds, "held_out": run.held_out.height}
+            | {"found": run.found, "scores": {".".join(SCORES[name]): value for name, value in run.scores.items()}}
+            for run in self.runs
+        ]
+        tested = [asdict(one) | {"tests": [asdict(test) for test in one.tests]} for one in self.tested]
+        answer = {"runs": runs, "against": self.runs[0].name, "outcomes": OUTCOMES, "tests": self.tests}
+        changes = None if self.changes is None else self.changes.to_dict()
+        return answer | {"tested": tested, "changes": changes}
+
+
+def summarised(name: str, alignment: Alignment, metrics: Mapping[str, Any]) -> Run:
+    """What a comparison needs of an alignment. metrics: its scores, as in metrics.json."""
+    task = alignment.task
+    order = canonical_order(task.held_out, task.kgs)
+    held_out = task.held_out.take(order)
+    outcomes = {
+        "group": groups_found_right(alignment.found.groups, held_out),
+        "rank": _all_first(alignment, held_out),
+    }
+    return Run(
+        name,
+        tuple(sorted(task.kg_names)),
+        len(task.seeds),
+        len(alignment.found.groups),
+        {label: _looked_up(metrics, place) for label, place in SCORES.items()},
+        held_out.names(task.kgs).select(sorted(task.kg_names)),
+        outcomes,
+        pairs_by_group(alignment.found.groups, held_out),
+        table_of_groups(alignment),
+    )
+
+
+def compare(runs: Sequence[Run], *, random_state: int = 0) -> Comparison:
+    """Each run against the first. The same random state gives the same intervals, whatever the order of anything."""
+    first = runs[0]
+    raw = {}
+    for at, run in enumerate(runs[1:], start=1):
+        if why_not_tested(first, run) is None:
+            for outcome in OUTCOMES:
+                raw[at, outcome] = _mcnemar(first.outcomes[outcome], run.outcomes[outcome])
+    corrected = dict(zip(raw, holm([p for *_, p in raw.values()]), strict=True))
+    tested = []
+    for at, run in enumerate(runs[1:], start=1):
+        if (reason := why_not_tested(first, run)) is not None:
+            tested.append(Tested(run.name, why_not=reason))
+            continue
+        tests = tuple(
+            McNemar(outcome, len(first.pairs), *raw[at, outcome], corrected[at, outcome]) for outcome in OUTCOMES
+        )
+        tested.append(Tested(run.name, tests, f1_difference(first.pairs, run.pairs, random_state=random_state)))
+    changes = changes_between(first, runs[1]) if len(runs) == 2 else None
+    return Comparison(tuple(runs), tuple(tested), changes)
+
+
+def why_not_tested(first: Run, other: Run) -> str | None:
+    """Why two runs cannot be tested against each other, or None if they can."""
+    if first.kg_names != other.kg_names:
+        return f"it is over other KGs ({', '.join(other.kg_names)}) than the first ({', '.join(first.kg_names)})"
+    if not first.held_out.height or not other.held_out.height:
+        return "there are no held-out groups to test by"
+    if not first.held_out.equals(other.held_out):
+        columns = [pl.col(kg).alias(str(at)) for at, kg in enumerate(first.kg_names)]
+        mine, theirs = (run.held_out.select(columns) for run in (first, other))
+        common = mine.join(theirs, on=mine.columns, how="semi", nulls_equal=True).height
+        return (
+            f"its {other.held_out.height:,} held-out groups are not the {first.held_out.height:,} of the first "
+            f"({common:,} in common)"
+        )
+    return None
+
+
+def _mcnemar(first: np.ndarray, second: np.ndarray) -> tuple[int, int, float]:
+    only_first, only_second = int((first & ~second).sum()), int((second & ~first).sum())
+    differing = only_first + only_second
+    return only_first, only_second, float(binomtest(only_first, differing).pvalue) if differing else 1.0
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values that allow for how many there are (Holm, 1979): the smallest times all, the next times one less, ..."""
+    p = np.array(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    result = np.empty(len(p))
+    result[order] = np.minimum(stepped, 1)
+    return [float(value) for value in result]
+
+
+def f1_difference(
+    first: np.ndarray, second: np.ndarray, *, resamples: int = RESAMPLES, level: float = LEVEL, random_state: int = 0
+) -> Difference:
+    """The pair F1 of the second run less that of the first, with a percentile interval of a paired bootstrap.
+
+    first, second: as pairs_by_group gives them, (groups, 3). Groups are drawn with replacement, the same ones for both
+    runs; half of the resamples are drawn with the runs in either order, so that exchanging them changes the sign alone.
+    """
+    groups = len(first)
+    half = resamples // 2
+    there = _resampled(first, second, half, np.random.default_rng(random_state))
+    back = _resampled(second, first, half, np.random.default_rng(random_state))
+    low, high = np.quantile(np.concatenate([there, -back]), [(1 - level) / 2, (1 + level) / 2])
+    difference = float(_f1(*second.sum(axis=0)) - _f1(*first.sum(axis=0)))
+    return Difference(difference, float(low) + 0.0, float(high) + 0.0, groups, 2 * half, level)  # no -0.0
+
+
+def _resampled(first: np.ndarray, second: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Differences of F1 over resamples of groups.
+
+    Groups with the same counts are alike: to draw groups is to draw how many come of each kind, of which there are few.
+    """
+    kinds, alike = np.unique(np.column_stack([first, second]), axis=0, return_counts=True)
+    size = max(1, BLOCK // len(kinds))
+    differences = []
+    for start in range(0, resamples, size):
+        drawn = rng.multinomial(len(first), alike / len(first), size=min(size, resamples - start))
+        totals = drawn.astype(float) @ kinds  # (resamples, kinds), (kinds, 6) -> (resamples, 6)
+        differences.append(_f1(*totals[:, 3:].T) - _f1(*totals[:, :3].T))
+    return np.concatenate(differences)
+
+
+def _f1(right: np.ndarray, judged: np.ndarray, known: np.ndarray) -> np.ndarray:
+    """F1 from counts: 2 / (1 / precision + 1 / recall) is 2 right / (judged + known)."""
+    return np.asarray(2 * right / np.maximum(judged + known, 1))
+
+
+def _all_first(alignment: Alignment, held_out: Groups) -> np.ndarray:
+    """Of each held-out group whether all its counterparts rank first, asked from every member, (groups,).
+
+    Among the held-out entities: these candidates are the same for all runs over the same held-out groups.
+    """
+    if not len(held_out):
+        return np.zeros(0, dtype=bool)
+    scores, pools = alignment.similarities("test", held_out)
+    ranks = torch.stack(list(ranks_of_groups(scores, pools, held_out).values()))  # (ordered pairs of KGs, groups)
+    return ((ranks <= 1) | ranks.isnan()).all(0).numpy()
+
+
+def _looked_up(metrics: Mapping[str, Any], place: Sequence[str]) -> float | None:
+    value: Any = metrics
+    for key in place:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return float(value) if isinstance(value, int | float) else None
