@@ -98,6 +98,12 @@ class Alignment:
 
         save(self, Path(folder), force=force)
 
+    def report(self, path: str | Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
+        """Writes one HTML page about it; metrics, as evaluate returns them, add the scores by rank."""
+        from multiea.outputs.report.page import write_report
+
+        write_report(self, Path(path), metrics=metrics, force=force)
+
     def _long_table(self, groups: Groups, confidence: np.ndarray, status: str) -> pl.DataFrame:
         names = groups.names(self.task.kgs)
         ids = group_ids(names)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands import aligning, data, reproducing
+from multiea.commands import aligning, data, reporting, reproducing
 from multiea.console import out
 
 COMMANDS = (
@@ -19,6 +19,7 @@ COMMANDS = (
     data.synth,
     aligning.align,
     aligning.evaluate,
+    reporting.report,
     reproducing.reproduce,
 )
 
