@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -173,6 +174,31 @@ def test_a_page_that_exists_is_replaced_only_with_force(run_folder: Path, tmp_pa
     assert not (tmp_path / "nowhere").exists()
 
 
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("metrics.json", "{"),
+        ("metrics.json", '{"hits": {"all": 3}}'),
+        ("metrics.json", "[]"),
+        ("manifest.json", '{"rounds": [1]}'),
+    ],
+)
+def test_a_damaged_run_is_an_error_that_names_the_file(
+    run_folder: Path, tmp_path: Path, file: str, content: str
+) -> None:
+    shutil.copytree(run_folder, tmp_path / "run")
+    (tmp_path / "run" / "report.html").unlink(missing_ok=True)
+    if file == "manifest.json":
+        whole = json.loads((run_folder / file).read_text(encoding="utf-8"))
+        content = json.dumps(whole | {"history": json.loads(content)})
+    (tmp_path / "run" / file).write_text(content, encoding="utf-8")
+    code, output = report(tmp_path / "run", "--no-progress")
+    assert code == 2
+    assert f"{file}: damaged" in output
+    assert "Traceback" not in output
+    assert not (tmp_path / "run" / "report.html").exists()
+
+
 def test_what_stops_halfway_leaves_the_old_page_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.html"
     page.write_text("old", encoding="utf-8")
@@ -266,6 +292,12 @@ def test_without_the_extra_the_page_says_how_to_get_the_map(tmp_path: Path, monk
     monkeypatch.setattr(embedding_map, "has_tsne", lambda: False)
     made(3, 20).report(tmp_path / "page.html")
     assert "pip install &#x27;multiea[report]&#x27;" in checked(tmp_path / "page.html")
+
+
+def test_embeddings_that_cannot_be_told_apart_are_not_mapped(tmp_path: Path) -> None:
+    alignment = made(2, 20)
+    replace(alignment, embeddings=torch.ones_like(alignment.embeddings)).report(tmp_path / "page.html")
+    assert "nothing to map" in checked(tmp_path / "page.html")
 
 
 def test_an_alignment_that_found_nothing_has_a_page_too(tmp_path: Path) -> None:

@@ -101,8 +101,9 @@ class Alignment:
     def report(self, path: str | Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
         """Writes one HTML page about it; metrics, as evaluate returns them, add the scores by rank."""
         from multiea.outputs.report.page import write_report
+        from multiea.outputs.report.subject import Subject
 
-        write_report(self, Path(path), metrics=metrics, force=force)
+        write_report(Subject(self, metrics=metrics or {}), Path(path), force=force)
 
     def _long_table(self, groups: Groups, confidence: np.ndarray, status: str) -> pl.DataFrame:
         names = groups.names(self.task.kgs)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from multiea.commands.options import AsJson, Force, ShowProgress
 from multiea.console import command, out, print_json
-from multiea.errors import InputError, SettingError
+from multiea.errors import SettingError
 from multiea.writing import refuse_existing_file
 
 
@@ -33,35 +32,19 @@ def report(
         raise SettingError(f"--out must be an HTML file, ending in .html; got {file}")
     refuse_existing_file(file, force=force)
     from multiea.outputs.report.embedding_map import HOW_TO_GET_IT, has_tsne
+    from multiea.outputs.report.opening import subject_of_run
     from multiea.outputs.report.page import write_report
-    from multiea.outputs.run_folder import open_run
 
-    missing = {} if has_tsne() else {"map": f"needs openTSNE: {HOW_TO_GET_IT}"}
-    try:
-        alignment = open_run(run, with_triples=True)
-    except InputError as error:
-        alignment = open_run(run)
-        missing["triples"] = str(error)
-    sections = write_report(
-        alignment, file, run=str(run), metrics=_metrics(run), no_triples=missing.get("triples"), force=force
-    )
+    subject = subject_of_run(run)
+    sections = write_report(subject, file, force=force)
+    missing = {} if subject.missing_triples is None else {"triples": subject.missing_triples}
+    missing |= {} if has_tsne() else {"map": f"needs openTSNE: {HOW_TO_GET_IT}"}
     size, seconds = file.stat().st_size, time.perf_counter() - start
     if as_json:
         titles = [section.title for section in sections]
         answer = {"out": str(file), "bytes": size, "seconds": seconds, "sections": titles, "missing": missing}
-        print_json(answer | {"groups": len(alignment.found.groups)})
+        print_json(answer | {"groups": len(subject.found)})
         return
     out.print(f"written to {file}: {size / 1e6:.1f} MB, in {seconds:.1f} s; open it in a browser")
     for what, why in missing.items():
         out.print(f"without the {what}: {why}")
-
-
-def _metrics(run: Path) -> dict[str, Any]:
-    """What a run was scored with; nothing where it was not."""
-    path = run / "metrics.json"
-    try:
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return {}
-    except (ValueError, TypeError):
-        raise InputError("damaged: no JSON object", path=path, hint="Remove it, or align again") from None

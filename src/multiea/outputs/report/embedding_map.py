@@ -8,11 +8,12 @@ import numpy as np
 import torch
 
 from multiea import progress
-from multiea.data.groups import ABSENT
+from multiea.evaluation.found import judged_groups
 from multiea.outputs.report.charts import picture
 from multiea.outputs.report.markup import Html, Section, element, joined, paragraph, shortened
 from multiea.outputs.report.subject import Subject, evenly
 
+ANCHOR, TITLE = "map", "Map of the embeddings"
 MOST_POINTS = 900
 SIZE, EDGE = 600, 14
 COLOURS, SHAPES = 8, 5  # without a common divisor: forty KGs have marks of their own
@@ -28,39 +29,49 @@ def has_tsne() -> bool:
 
 def embedding_map(subject: Subject) -> Section:
     """A map of a sample of found groups, from the surest to the least sure."""
-    title = "Map of the embeddings"
     if not has_tsne():
         told = "The map needs openTSNE, which is not installed. Get it and make the page again: "
-        return Section("map", title, paragraph(told, element("code", HOW_TO_GET_IT), class_="note"))
+        return Section(ANCHOR, TITLE, paragraph(told, element("code", HOW_TO_GET_IT), class_="note"))
     kgs = len(subject.found.kg_names)
     chosen = subject.surest_first[evenly(len(subject.found), max(2, MOST_POINTS // kgs))]
-    members = subject.found.members[chosen]
-    rows, columns = np.nonzero(members != ABSENT)
+    groups = subject.found.take(chosen)
+    rows, columns = np.nonzero(groups.present)
     if len(rows) < FEWEST_POINTS:
-        return Section("map", title, paragraph("Too few groups were found to draw a map.", class_="note"))
-    sizes = [len(kg.entities) for kg in subject.alignment.task.kgs]
-    ids = np.cumsum([0, *sizes])[:-1][columns] + members[rows, columns]
-    vectors = subject.alignment.embeddings[torch.from_numpy(ids).to(subject.alignment.embeddings.device)]
-    places = _on_a_plane(vectors.float().cpu().numpy())
+        return Section(ANCHOR, TITLE, paragraph("Too few groups were found to draw a map.", class_="note"))
+    entities = groups.members[rows, columns]
+    directions = _directions(subject, columns, entities)
+    if directions.shape[1] < 2 or not np.ptp(directions, axis=0).any():
+        told = "All embeddings point the same way: there is nothing to map."
+        return Section(ANCHOR, TITLE, paragraph(told, class_="note"))
+    places = _on_a_plane(directions)
     low, high = places.min(axis=0), places.max(axis=0)
     places = EDGE + (places - low) / np.maximum(high - low, 1e-9) * (SIZE - 2 * EDGE)
+    judged, right = judged_groups(groups, subject.alignment.task.held_out)
+    wrong = (judged > 0) & ~right
     told = "What lies close together has like embeddings (t-SNE: near means alike, far says little). "
-    told += "Each mark is an entity, each line joins the members of one group; short lines are good."
+    told += "Each mark is an entity, and lines join the members of a group; short lines are good."
+    told += " Lines of groups that are wrong, by what was held out, are red and dashed." if wrong.any() else ""
     if len(chosen) < len(subject.found):
         told += (
             f" A sample: {len(chosen):,} of {len(subject.found):,} groups, evenly from the surest to the least sure."
         )
-    drawn = picture(
-        title, told, [*_lines(places, rows), *_marks(subject, places, columns, members[rows, columns])], SIZE, SIZE
-    )
-    figure = element("figure", drawn, _legend(subject, sorted(set(columns.tolist()))), class_="map")
-    return Section("map", title, joined([paragraph(told), figure]))
+    parts = [*_lines(places, rows, wrong), *_marks(subject, places, columns, entities)]
+    legend = _legend(subject, sorted(set(columns.tolist())))
+    figure = element("figure", picture(TITLE, told, parts, SIZE, SIZE), legend, class_="map")
+    return Section(ANCHOR, TITLE, joined([paragraph(told), figure]))
+
+
+def _directions(subject: Subject, kg: np.ndarray, entity: np.ndarray) -> np.ndarray:
+    """The embeddings of entities, (n, d), of length one: only their cosines mean anything."""
+    embeddings = subject.alignment.embeddings
+    starts = np.cumsum([0, *(len(graph.entities) for graph in subject.alignment.task.kgs)])
+    vectors = embeddings[torch.from_numpy(starts[kg] + entity).to(embeddings.device)].float().cpu().numpy()
+    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12))
 
 
 def _on_a_plane(vectors: np.ndarray) -> np.ndarray:
     from openTSNE import TSNE  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     with progress.stage("drawing the map", ITERATIONS / LOOK_EVERY) as advance:
 
         def look(*_: object) -> None:
@@ -79,14 +90,18 @@ def _on_a_plane(vectors: np.ndarray) -> np.ndarray:
     return np.asarray(made, dtype=float)
 
 
-def _lines(places: np.ndarray, rows: np.ndarray) -> list[Html]:
-    """Each group's members joined through their middle, so that groups of any size look alike."""
-    parts = []
+def _lines(places: np.ndarray, rows: np.ndarray, wrong: np.ndarray) -> list[Html]:
+    """Each group's members joined through their middle, so that groups of any size look alike; wrong ones on top."""
+    parts: dict[bool, list[str]] = {False: [], True: []}
     for group in np.unique(rows):
         own = places[rows == group]
         x, y = own.mean(axis=0)
-        parts.append("".join(f"M{x:.0f} {y:.0f}L{left:.0f} {top:.0f}" for left, top in own))
-    return [element("path", d="".join(parts), class_="join")]
+        parts[bool(wrong[group])] += [f"M{x:.0f} {y:.0f}L{left:.0f} {top:.0f}" for left, top in own]
+    return [
+        element("path", d="".join(lines), class_="join wrong" if bad else "join")
+        for bad, lines in parts.items()
+        if lines
+    ]
 
 
 def _marks(subject: Subject, places: np.ndarray, columns: np.ndarray, entities: np.ndarray) -> list[Html]:

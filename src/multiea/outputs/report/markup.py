@@ -104,4 +104,4 @@ def table(
         body.append(element("tr", *cells))
     parts = (element("caption", caption), element("thead", element("tr", *heads)), element("tbody", joined(body)))
     made = element("table", *parts, class_=class_)
-    return element("div", made, class_="scroll", role="region", aria_label=caption, tabindex=0)
+    return element("div", made, class_="scroll", role="group", aria_label=caption, tabindex=0)

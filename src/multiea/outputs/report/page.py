@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from multiea import __version__, progress
-from multiea.alignment import Alignment
 from multiea.outputs.report.again import again
 from multiea.outputs.report.certain_groups import certain_groups
 from multiea.outputs.report.course import course
@@ -25,23 +22,11 @@ POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-a
 PARTS = (summary, kgs, overlap, confidences, scores, course, embedding_map, certain_groups, left_alone, again)
 
 
-def write_report(
-    alignment: Alignment,
-    out: Path,
-    *,
-    run: str | None = None,
-    metrics: Mapping[str, Any] | None = None,
-    no_triples: str | None = None,
-    force: bool = False,
-) -> list[Section]:
-    """Writes the page and returns its sections.
-
-    run: the run folder, for the commands shown. metrics: as in metrics.json; without them the page has the scores of
-    what was found, and none by rank. no_triples: why the triples are not known, where they are not.
-    """
+def write_report(subject: Subject, out: Path, *, force: bool = False) -> list[Section]:
+    """Writes the page about a subject and returns its sections."""
     with new_file(out, force=force) as draft:
-        sections = sections_of(Subject(alignment, run, metrics or {}, no_triples))
-        draft.write_text(page(alignment.task.name, sections), encoding="utf-8")
+        sections = sections_of(subject)
+        draft.write_text(page(subject.alignment.task.name, sections), encoding="utf-8")
     return sections
 
 
