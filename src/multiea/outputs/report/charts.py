@@ -54,17 +54,27 @@ class Axes:
         return parts
 
 
-def line(axes: Axes, x: Sequence[float], y: Sequence[float], class_: str, *, dots: bool = False) -> list[Html]:
-    """One line through points, thinned out where there are many."""
+def line(
+    axes: Axes,
+    x: Sequence[float],
+    y: Sequence[float],
+    class_: str,
+    *,
+    dots: bool = False,
+    weights: Sequence[float] = (),
+) -> list[Html]:
+    """One line through points, thinned out where there are many; weights make dots larger or smaller."""
     finite = np.flatnonzero(np.isfinite(np.asarray(x, float)) & np.isfinite(np.asarray(y, float)))
     kept = finite[np.unique(np.linspace(0, len(finite) - 1, min(len(finite), MOST_POINTS)).astype(int))]
     places = [(axes.x(x[at]), axes.y(y[at])) for at in kept]
     points = " ".join(f"{_n(left)},{_n(top)}" for left, top in places)
     parts = [element("polyline", points=points, class_=f"line {class_}")] if len(places) > 1 else []
+    heaviest = max(weights, default=1)
     if dots or len(places) == 1:
         for at, (left, top) in zip(kept, places, strict=True):
             title = element("title", f"{axes.x_label} {brief(x[at])}, {axes.y_label} {brief(y[at])}")
-            parts.append(element("circle", title, cx=_n(left), cy=_n(top), r=3, class_=f"dot {class_}"))
+            radius = 2 + 5 * (weights[at] / heaviest) ** 0.5 if len(weights) else 3
+            parts.append(element("circle", title, cx=_n(left), cy=_n(top), r=_n(radius), class_=f"dot {class_}"))
     return parts
 
 

@@ -34,7 +34,7 @@ def summary(subject: Subject) -> Section:
         figures.append(("F1 of pairs", _percent(pairs["f1"]), said))
     if isinstance(seconds := _seconds(subject).get("total"), int | float):
         peak = subject.metrics.get("peak_rss_mb")
-        figures.append(("Time", f"{seconds:,.1f} s", f"{peak:,} MB of memory at most" if peak else "in all"))
+        figures.append(("Time", f"{seconds:,.1f} s", f"{peak:,.0f} MB of memory at most" if peak else "in all"))
     tiles = [
         element("div", element("dt", name), element("dd", element("b", value), element("span", said)))
         for name, value, said in figures
@@ -100,7 +100,7 @@ def overlap(subject: Subject) -> Section:
     for a, name in zip(kept, names, strict=True):
         cells = [_cell(int(seeds[a, b]), int(found[a, b]), most, own=a == b) for b in kept]
         rows.append([element("bdi", name), *cells])
-    told = "Each cell: all groups that join the two KGs, then seeds + found. The darker, the more. "
+    told = "Each cell: all groups that join the two KGs, then seeds + found. The stronger the shade, the more. "
     told += "On the diagonal, all groups that have a member in the KG."
     parts = [paragraph(told)]
     if len(kept) < len(task.kgs):

@@ -81,13 +81,17 @@ def _reliability(rows: list[dict[str, float]], error: float) -> Html | None:
     axes = Axes(SHARES, SHARES, "confidence", "share right")
     predicted, observed = ([row[name] for row in rows] for name in ("predicted", "observed"))
     parts = [*axes.drawn(), *line(axes, [0, 1], [0, 1], "ideal")]
-    parts += line(axes, predicted, observed, "series-0", dots=True)
-    told = f"What confidences promise against what came true; calibration error {error:.3f}, 0 being perfect."
+    parts += line(axes, predicted, observed, "series-0", dots=True, weights=[row["pairs"] for row in rows])
+    told = "What confidences promise against what came true, larger dots for more pairs; "
+    told += f"calibration error {error:.3f}, 0 being perfect."
     cells: list[list[Content]] = [
         [f"{row['predicted']:.3f}", f"{row['observed']:.3f}", int(row["pairs"])] for row in rows
     ]
     numbers = table("Reliability by tenths of confidence", ["mean confidence", "share right", "pairs"], cells)
-    legend = [("series-0", f"this run (calibration error {error:.3f})"), ("ideal", "perfect confidences")]
+    legend = [
+        ("series-0", f"this run (calibration error {error:.3f}); larger dots: more pairs"),
+        ("ideal", "perfect confidences"),
+    ]
     return _with_numbers(chart("Reliability of confidences", told, parts, legend), numbers)
 
 
