@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multiea.outputs.report.markup import Html, element
+from multiea.outputs.report.markup import Html, element, joined
 
 WIDTH, HEIGHT = 360, 240  # in pixels on a narrow screen, so that letters stay legible
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 40
@@ -115,8 +115,7 @@ def chart(title: str, description: str, parts: Sequence[Html], legend: Sequence[
 
 def picture(title: str, description: str, parts: Sequence[Html], width: int, height: int) -> Html:
     """An SVG that says what it shows."""
-    told = element("title", title) + element("desc", description)
-    drawn = Html(told + "\n".join(parts))
+    drawn = joined([element("title", title), element("desc", description), *parts])
     return element("svg", drawn, viewBox=f"0 0 {width} {height}", role="img", aria_label=f"{title}. {description}")
 
 
@@ -135,14 +134,14 @@ def ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
 def room_for(values: Sequence[float]) -> tuple[float, float]:
     """A range from zero, or from the least value below it, that holds all values."""
     finite = [value for value in values if math.isfinite(value)]
-    return min(0.0, *finite, 0.0), max([*finite, 0.0]) or 1.0
+    return min([*finite, 0.0]), max([*finite, 0.0]) or 1.0
 
 
 def brief(value: float) -> str:
     """A number in few letters."""
-    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
-        if abs(value) >= size:
-            return f"{value / (1e3 if letter == 'k' else size):,.4g}{letter}"
+    for least, unit, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
+        if abs(value) >= least:
+            return f"{value / unit:,.4g}{letter}"
     return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
 
 

@@ -80,7 +80,7 @@ def _training(history: Mapping[str, Any], of_what: str) -> list[Html]:
     if looks:
         axes = Axes(span, (0.0, 1.0), "epoch", "score", (True, False))
         parts, legend = axes.drawn(), []
-        for number, name in enumerate(VALIDATION[: len(looks[0][1])]):
+        for number, name in enumerate(VALIDATION[: min(len(score) for _, score in looks)]):
             values = [score[number] for _, score in looks]
             parts += line(axes, [epoch for epoch, _ in looks], values, f"series-{number}", dots=True)
             legend.append((f"series-{number}", name))

@@ -53,9 +53,9 @@ def element(name: str, /, *content: Content, **attributes: Attribute) -> Html:
     return Html(f"<{name}{words}>{''.join(map(text, content))}</{name}>")
 
 
-def joined(parts: Iterable[Html]) -> Html:
-    """Several pieces of markup, one after the other."""
-    return Html("\n".join(parts))
+def joined(parts: Iterable[Content]) -> Html:
+    """Several pieces of content, one after the other."""
+    return Html("\n".join(map(text, parts)))
 
 
 def shortened(name: str) -> str:

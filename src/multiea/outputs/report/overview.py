@@ -18,7 +18,6 @@ def summary(subject: Subject) -> Section:
     """What was aligned, what came of it, and how far to trust it."""
     alignment, task, found = subject.alignment, subject.alignment.task, subject.found
     inside, total = sum(int(part.sum()) for part in subject.grouped), sum(map(len, subject.grouped))
-    engine = alignment.settings.get("engine", "unknown")
     figures: list[tuple[str, Content, str]] = [
         ("KGs", len(task.kgs), f"{total:,} entities"),
         ("Seeds", len(task.seeds), "known groups learned from"),
@@ -39,7 +38,9 @@ def summary(subject: Subject) -> Section:
         element("div", element("dt", name), element("dd", element("b", value), element("span", said)))
         for name, value, said in figures
     ]
-    sentence = f"The engine {engine} aligned {counted(len(task.kgs), 'KG')}: {', '.join(task.kg_names)}."
+    engine = alignment.settings.get("engine")
+    by = "" if engine is None else f" by the engine {engine}"
+    sentence = f"{counted(len(task.kgs), 'KG')} were aligned{by}: {', '.join(task.kg_names)}."
     parts = [paragraph(sentence), element("dl", *tiles, class_="tiles"), paragraph(_trust(subject))]
     if len(alignment.duplicates):
         more = counted(len(alignment.duplicates), "entity")
@@ -107,10 +108,10 @@ def overlap(subject: Subject) -> Section:
         parts.append(paragraph(f"Only the {len(kept)} KGs with the most members of {len(task.kgs)} are shown."))
     header = ["KG", *(element("bdi", name) for name in names)]
     parts.append(table("Groups that join each two KGs", header, rows, class_="heat"))
-    sizes: list[list[Content]] = [
-        [counted(size, "KG"), task.seeds.by_size()[size], count] for size, count in subject.found.by_size().items()
+    of_seeds, of_found = task.seeds.by_size(), subject.found.by_size()
+    shown: list[list[Content]] = [
+        [counted(size, "KG"), of_seeds[size], of_found[size]] for size in of_found if of_seeds[size] or of_found[size]
     ]
-    shown = [row for row in sizes if row[1] or row[2]]
     parts.append(table("Groups by the number of KGs they reach", ["Members in", "seeds", "found"], shown))
     return Section("overlap", "Overlap of the KGs", joined(parts))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -104,12 +104,12 @@ def _ranked(metrics: Mapping[str, Any]) -> list[Html]:
     m_hits, hits, mrr = (metrics.get(name, {}) for name in ("m_hits", "hits", "mrr"))
     parts = []
     if m_hits:
-        ks = list(next(iter(m_hits.values())))
+        ks = _ranks(m_hits.values())
         rows = [[f"{pool} candidates", *(_percent(of_pool.get(k)) for k in ks)] for pool, of_pool in m_hits.items()]
         caption = "M-Hits: all counterparts of a complete group among the first K"
         parts.append(table(caption, ["among", *(f"@{k}" for k in ks)], rows))
     if hits:
-        ks = list(next(iter(next(iter(hits.values())).values())))
+        ks = _ranks(of_pair for of_pool in hits.values() for of_pair in of_pool.values())
         rows = [
             [pair, pool, *(_percent(of_pair.get(k)) for k in ks), _percent(mrr.get(pool, {}).get(pair))]
             for pool, of_pool in hits.items()
@@ -119,6 +119,11 @@ def _ranked(metrics: Mapping[str, Any]) -> list[Html]:
         header = ["KGs", "candidates", *(f"@{k}" for k in ks), "MRR"]
         parts.append(folded("Hits of each two KGs", table(caption, header, rows, words=2)))
     return parts
+
+
+def _ranks(scores: Iterable[Mapping[str, float | None]]) -> list[str]:
+    """The K of Hits@K that any of the scores has."""
+    return list(dict.fromkeys(k for by_rank in scores for k in by_rank))
 
 
 def _percent(score: float | None) -> str:
