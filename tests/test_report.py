@@ -131,7 +131,7 @@ def made(
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     (folder / "data").mkdir()
-    write_synthetic(Synthesis(kgs=3, entities=150, relations=8, overlap=0.8), folder / "data")
+    write_synthetic(Synthesis(kgs=3, entities=100, relations=6, overlap=0.8), folder / "data")
     result = CliRunner().invoke(app, ["align", str(folder / "data"), "--out", str(folder / "run"), *QUICK])
     assert result.exit_code == 0, result.output
     return folder / "run"
