@@ -192,6 +192,13 @@ class Alignment:
 
         return to_pyg(self, canonical(self, prefer))
 
+    def report(self, path: str | Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
+        """Writes one HTML page about it; metrics, as evaluate returns them, add the scores by rank."""
+        from multiea.outputs.report.page import write_report
+        from multiea.outputs.report.subject import Subject
+
+        write_report(Subject(self, metrics=metrics or {}), Path(path), force=force)
+
     def _long_table(self, groups: Groups, ids: list[str], confidence: np.ndarray, status: str) -> pl.DataFrame:
         names = groups.names(self.task.kgs)
         rows = []

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands import aligning, comparing, data, exporting, reproducing
+from multiea.commands import aligning, comparing, data, exporting, reporting, reproducing
 from multiea.console import out
 
 COMMANDS = (
@@ -21,6 +21,7 @@ COMMANDS = (
     aligning.evaluate,
     comparing.compare,
     exporting.export,
+    reporting.report,
     reproducing.reproduce,
 )
 

@@ -61,6 +61,7 @@ def demo(
     folder = shlex.quote(str(out_folder))
     out.print(f"\nThe run is in {folder}: groups.tsv, groups.parquet, metrics.json and what made them. Next:")
     out.print(f"  multiea evaluate {folder}      its scores again")
+    out.print(f"  multiea report {folder}        a page about it, to open in a browser")
     out.print("  multiea inspect FOLDER             what is in a data set of your own, and what is wrong with it")
     out.print("  multiea align FOLDER --out RUN     align it")
 

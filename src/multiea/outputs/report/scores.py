@@ -1,0 +1,130 @@
+"""How sure the groups are and how far that can be believed: confidences, precision and recall, reliability, scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from multiea.errors import counted
+from multiea.outputs.report.charts import Axes, bars, chart, line, upright
+from multiea.outputs.report.markup import Content, Html, Section, element, folded, joined, paragraph, table
+from multiea.outputs.report.subject import Subject
+
+BINS = 20
+SHARES = (0.0, 1.0)
+
+
+def confidences(subject: Subject) -> Section:
+    """The distribution of confidences over found groups."""
+    title = "Confidences"
+    if not len(subject.found):
+        return Section("confidences", title, paragraph("No group was found."))
+    edges = np.linspace(0, 1, BINS + 1)
+    complete = subject.found.sizes == len(subject.found.kg_names)
+    kinds = (("in all KGs", complete), ("in some KGs", ~complete))
+    counts = [(name, np.histogram(subject.confidence[of_kind], edges)[0]) for name, of_kind in kinds if of_kind.any()]
+    highest = float(sum(count for _, count in counts).max())  # type: ignore[union-attr]
+    axes = Axes(SHARES, (0.0, highest), "confidence", "groups", (False, True))
+    parts = [*axes.drawn(), *bars(axes, edges.tolist(), [(f"groups {name}", count.tolist()) for name, count in counts])]
+    threshold = subject.alignment.calibration.threshold
+    if threshold > 0:
+        parts += upright(axes, threshold, f"left alone below {threshold:.2f}")
+    quarters = ", ".join(f"{value:.2f}" for value in np.quantile(subject.confidence, (0.25, 0.5, 0.75)))
+    told = f"{counted(len(subject.found), 'group')}; a quarter, a half and three quarters lie below {quarters}."
+    legend = [(f"series-{number}", f"groups {name}") for number, (name, _) in enumerate(counts)]
+    drawn = chart("Confidence of found groups", told, parts, legend)
+    shown = np.flatnonzero(sum(count for _, count in counts))
+    rows: list[list[Content]] = [
+        [f"{edges[at]:.2f} to {edges[at + 1]:.2f}", *(int(count[at]) for _, count in counts)] for at in reversed(shown)
+    ]
+    numbers = table("Found groups by confidence", ["confidence", *(name for name, _ in counts)], rows)
+    words = "The confidence of a group is the mean of its members': how probably each is the same as another member."
+    body = [paragraph(words), paragraph(told), drawn, folded("The same as numbers", numbers)]
+    return Section("confidences", title, joined(body))
+
+
+def scores(subject: Subject) -> Section | None:
+    """Scores against held-out groups; nothing where none were held out."""
+    if not subject.scores:
+        return None
+    confidence = subject.scores["confidence"]
+    held_out = counted(len(subject.alignment.task.held_out), "group")
+    words = f"{held_out} were known and held out: the alignment never saw them, and is scored by them here. "
+    words += "A pair is right if both entities sit in one known group; what cannot be judged does not count."
+    rows = [[what, *(f"{subject.scores[what][name]:.1%}" for name in ("precision", "recall", "f1"))]
+            for what in ("pairs", "groups")]  # fmt: skip
+    parts = [paragraph(words), table("What was found", ["of", "precision", "recall", "F1"], rows)]
+    parts += _ranked(subject.metrics)
+    charts = [_precision_recall(confidence["curve"]), _reliability(confidence["reliability"], confidence["ece"])]
+    parts.append(element("div", *(drawn for drawn in charts if drawn), class_="charts"))
+    return Section("scores", "Scores against held-out groups", joined(parts))
+
+
+def _precision_recall(curve: list[dict[str, float]]) -> Html | None:
+    if not curve:
+        return None
+    axes = Axes(SHARES, SHARES, "recall", "precision")
+    recall, precision = ([point[name] for point in curve] for name in ("recall", "precision"))
+    told = f"From the surest pairs (precision {precision[0]:.1%}, recall {recall[0]:.1%}) "
+    told += f"to all that were found (precision {precision[-1]:.1%}, recall {recall[-1]:.1%})."
+    parts = [*axes.drawn(), *line(axes, recall, precision, "series-0", dots=True)]
+    rows = [[f"{point[name]:.3f}" for name in ("confidence", "precision", "recall")] for point in curve]
+    numbers = table("Precision and recall by confidence", ["confidence from", "precision", "recall"], rows)
+    return _with_numbers(chart("Precision and recall of pairs, the surest first", told, parts), numbers)
+
+
+def _reliability(rows: list[dict[str, float]], error: float) -> Html | None:
+    if not rows:
+        return None
+    axes = Axes(SHARES, SHARES, "confidence", "share right")
+    predicted, observed = ([row[name] for row in rows] for name in ("predicted", "observed"))
+    parts = [*axes.drawn(), *line(axes, [0, 1], [0, 1], "ideal")]
+    parts += line(axes, predicted, observed, "series-0", dots=True, weights=[row["pairs"] for row in rows])
+    told = "What confidences promise against what came true, larger dots for more pairs; "
+    told += f"calibration error {error:.3f}, 0 being perfect."
+    cells: list[list[Content]] = [
+        [f"{row['predicted']:.3f}", f"{row['observed']:.3f}", int(row["pairs"])] for row in rows
+    ]
+    numbers = table("Reliability by tenths of confidence", ["mean confidence", "share right", "pairs"], cells)
+    legend = [
+        ("series-0", f"this run (calibration error {error:.3f}); larger dots: more pairs"),
+        ("ideal", "perfect confidences"),
+    ]
+    return _with_numbers(chart("Reliability of confidences", told, parts, legend), numbers)
+
+
+def _with_numbers(drawn: Html, numbers: Html) -> Html:
+    return element("div", drawn, folded("The same as numbers", numbers))
+
+
+def _ranked(metrics: Mapping[str, Any]) -> list[Html]:
+    """How high counterparts rank, where the run has been scored so."""
+    m_hits, hits, mrr = (metrics.get(name, {}) for name in ("m_hits", "hits", "mrr"))
+    parts = []
+    if m_hits:
+        ks = _ranks(m_hits.values())
+        rows = [[f"{pool} candidates", *(_percent(of_pool.get(k)) for k in ks)] for pool, of_pool in m_hits.items()]
+        caption = "M-Hits: all counterparts of a complete group among the first K"
+        parts.append(table(caption, ["among", *(f"@{k}" for k in ks)], rows))
+    if hits:
+        ks = _ranks(of_pair for of_pool in hits.values() for of_pair in of_pool.values())
+        rows = [
+            [pair, pool, *(_percent(of_pair.get(k)) for k in ks), _percent(mrr.get(pool, {}).get(pair))]
+            for pool, of_pool in hits.items()
+            for pair, of_pair in of_pool.items()
+        ]
+        caption = "Hits of each two KGs, both directions"
+        header = ["KGs", "candidates", *(f"@{k}" for k in ks), "MRR"]
+        parts.append(folded("Hits of each two KGs", table(caption, header, rows, words=2)))
+    return parts
+
+
+def _ranks(scores: Iterable[Mapping[str, float | None]]) -> list[str]:
+    """The K of Hits@K that any of the scores has."""
+    return list(dict.fromkeys(k for by_rank in scores for k in by_rank))
+
+
+def _percent(score: float | None) -> str:
+    return "-" if score is None else f"{score:.1%}"
