@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands import aligning, data, reproducing
+from multiea.commands import aligning, configuring, data, reproducing
 from multiea.console import out
 
 COMMANDS = (
@@ -50,6 +50,7 @@ def _top(
 
 for one in COMMANDS:
     app.command()(one)
+app.add_typer(configuring.app, name="config")
 
 
 def main() -> None:
