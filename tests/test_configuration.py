@@ -16,9 +16,10 @@ from conftest import write_files
 from multiea import SettingError, Settings
 from multiea.cli import app
 from multiea.commands.aligning import OPTIONS
-from multiea.configuration import KEYS, TABLES, TOLD, Data, Given, from_words
+from multiea.configuration import FIELDS, TOLD, Data, from_words
 from multiea.data.synth import Synthesis, write_synthetic
 from multiea.errors import MultiEAError
+from multiea.given import Given
 from multiea.pipeline import FUSED, unused_settings, usual_training
 from multiea.setting import explanations
 from multiea.similarity.enhancement import Enhancement
@@ -329,7 +330,7 @@ def test_what_init_writes_changes_nothing(engine: str, tmp_path: Path) -> None:
     for table, part in [("", top), *zip(tables[::2], tables[1::2], strict=True)]:
         written = re.findall(r"^# .+\n#?(\w+) = .+$", part, flags=re.MULTILINE)
         assert [f"{table}.{name}".lstrip(".") for name in written] == [
-            key for key in KEYS if key.rpartition(".")[0] == table and key != TOLD
+            key for key in FIELDS.keys if key.rpartition(".")[0] == table and key != TOLD
         ]
     no_settings = {name for name in unused_settings(engine) if re.search(rf"^\[?{name}", text, flags=re.MULTILINE)}
     assert not no_settings
@@ -378,8 +379,8 @@ def test_show_tells_what_is_in_force(data: Path, tmp_path: Path) -> None:
 
 
 def test_every_setting_is_explained_in_one_line() -> None:
-    for settings in (Settings, *TABLES.values()):
-        names = {part.name for part in fields(settings)} - (set(TABLES) if settings is Settings else set())
+    for settings in (Settings, *FIELDS.tables.values()):
+        names = {part.name for part in fields(settings)} - (set(FIELDS.tables) if settings is Settings else set())
         assert set(explanations(settings)) == names
         for about in explanations(settings).values():
             assert about.endswith(".")
@@ -390,7 +391,7 @@ def test_settings_are_those_of_align_with_its_defaults(tmp_path: Path) -> None:
     parameters = inspect.signature(multiea.align).parameters
     usual = Settings.usual().arguments()
     assert set(usual) == set(parameters) - {"task"}
-    for name in set(usual) - set(TABLES):
+    for name in set(usual) - set(FIELDS.tables):
         assert usual[name] == parameters[name].default
 
 

@@ -55,9 +55,9 @@ class Bootstrapping:
     def __post_init__(self) -> None:
         resolve(self.pool, POOLS, what="bootstrap")
         if self.rounds < 1:
-            raise SettingError(f"bootstrapping.rounds must be at least 1, got {self.rounds}")
+            raise SettingError(f"bootstrap.rounds must be at least 1, got {self.rounds}")
         for name in ("trust_in_complete", "trust_in_members", "trust_in_kinds", "partial_weight"):
-            check_share(f"bootstrapping.{name}", getattr(self, name))
+            check_share(f"bootstrap.{name}", getattr(self, name))
 
 
 @dataclass(frozen=True)

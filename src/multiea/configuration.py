@@ -6,14 +6,10 @@ The keys and their types are the fields of the dataclasses here and of those tha
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, is_dataclass, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from types import NoneType
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_hints
-
-import tomli_w
+from typing import Any
 
 from multiea.bootstrapping import Bootstrapping
 from multiea.data.load import load
@@ -21,17 +17,12 @@ from multiea.data.source import EMBEDDED, lasting
 from multiea.data.task import Task, check_random_state
 from multiea.engines.propagation import Propagation
 from multiea.engines.training import Training
-from multiea.errors import InputError, SettingError, check_share, resolve, unknown
+from multiea.errors import InputError, SettingError, check_share, resolve
+from multiea.given import Given, blamed_on, in_toml, replaced, tables_and_keys, values_of
 from multiea.pipeline import DEVICES, PROPAGATION, check_engine, default_enhancement, unused_settings, usual_training
-from multiea.setting import NONE, explanations, setting, told
+from multiea.setting import explanations, setting, told
 from multiea.similarity.enhancement import Enhancement
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-Part = TypeVar("Part", bound="DataclassInstance")
-KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-LONGEST_SHOWN = 60
 FILE_OF_A_RUN = "config.toml"
 TOLD = "data.name"  # what a run says and nobody sets
 
@@ -58,15 +49,6 @@ class Data:
         """The same, found again from any folder."""
         seeds = None if self.seeds is None else str(Path(self.seeds).absolute())
         return replace(self, source=tuple(map(lasting, self.source)), seeds=seeds)
-
-
-@dataclass(frozen=True)
-class Given:
-    """A value someone set: its dotted key, and where that was, as an error puts it."""
-
-    key: str
-    value: Any
-    where: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,9 +101,9 @@ class Settings:
         """What is usual for the engine, and what was given instead; of two values of a key the later one counts."""
         last = {one.key: one for one in given}
         engine, mode = last.get("engine"), last.get("enhancement.mode")
-        with _blamed_on(engine):
+        with blamed_on(engine):
             unused = unused_settings(engine.value if engine else cls.engine)
-        with _blamed_on(mode):
+        with blamed_on(mode):
             usual = cls.usual(engine.value if engine else cls.engine, mode.value if mode else Enhancement.mode)
         for name, instead in unused.items():
             for one in last.values():
@@ -130,14 +112,14 @@ class Settings:
                         f"{one.where} changes nothing with --engine {usual.engine}; leave it out, or use {instead}"
                     )
         tables = {}
-        for table in TABLES:
+        for table in FIELDS.tables:
             of_table = {one.key.split(".")[1]: one for one in last.values() if one.key.startswith(f"{table}.")}
-            tables[table] = _replaced(getattr(usual, table), of_table)
-        return replace(_replaced(usual, {key: one for key, one in last.items() if "." not in key}), **tables)
+            tables[table] = replaced(getattr(usual, table), of_table)
+        return replace(replaced(usual, {key: one for key, one in last.items() if "." not in key}), **tables)
 
     def arguments(self) -> dict[str, Any]:
         """What `align` is called with besides the task."""
-        return {name: getattr(self, name) for name in HINTS if name != "data"}
+        return {name: value for name, value in vars(self).items() if name != "data"}
 
     def load(self) -> Task:
         """The data set, read as the settings say."""
@@ -149,15 +131,11 @@ class Settings:
     def in_force(self) -> dict[str, Any]:
         """All values that count with the engine, table by table."""
         usual, unused = Settings.usual(self.engine, self.enhancement.mode), unused_settings(self.engine)
-        tables = {table: told(getattr(self, table), getattr(usual, table)) for table in TABLES}
+        tables = {table: told(getattr(self, table), getattr(usual, table)) for table in FIELDS.tables}
         return {name: value for name, value in (asdict(self) | tables).items() if name not in unused}
 
 
-HINTS = get_type_hints(Settings)
-TABLES: dict[str, Any] = {name: hint for name, hint in HINTS.items() if is_dataclass(hint)}
-KEYS: dict[str, Any] = {name: hint for name, hint in HINTS.items() if name not in TABLES} | {
-    f"{table}.{name}": hint for table, of in TABLES.items() for name, hint in get_type_hints(of).items()
-}
+FIELDS = tables_and_keys(Settings)
 
 
 def from_file(path: str | Path) -> list[Given]:
@@ -175,7 +153,7 @@ def from_file(path: str | Path) -> list[Given]:
         raise InputError(f"broken TOML: {error}", path=path) from None
     folder = path.parent.absolute()
     found = []
-    for one in _flat(tree, lambda key: f"{path}: {key}"):
+    for one in values_of(tree, FIELDS, lambda key: f"{path}: {key}"):
         if one.key == "data.source":
             one = replace(one, value=tuple(part if part in EMBEDDED else str(folder / part) for part in one.value))
         elif one.key == "data.seeds":
@@ -195,100 +173,10 @@ def from_words(words: str) -> list[Given]:
     except (ValueError, RecursionError):
         tree = {}
     value = tree["value"] if len(tree) == 1 else text  # a line break may bring further keys
-    given = list(_flat({key: value}, lambda _: where))
+    given = list(values_of({key: value}, FIELDS, lambda _: where))
     if TOLD in [one.key for one in given]:
         raise SettingError(f"{where}: {TOLD} is told by a run, not set; leave it out")
     return given
-
-
-def _flat(tree: Mapping[str, Any], where: Callable[[str], str], table: str = "") -> Iterator[Given]:
-    """Every value of a tree by its dotted key, as the type the key has."""
-    for name, value in tree.items():
-        key = table + name
-        if key in TABLES and isinstance(value, dict):
-            yield from _flat(value, where, f"{key}.")
-        elif key in TABLES:
-            raise SettingError(f"{where(key)}: expected a table of settings, got {_shown(value)}")
-        elif key not in KEYS:
-            raise SettingError(f"{where(key)}: {_unknown(key)}")
-        else:
-            try:
-                yield Given(key, _typed(value, KEYS[key]), where(key))
-            except (TypeError, OverflowError):
-                raise SettingError(f"{where(key)}: expected {_kind(KEYS[key])}, got {_shown(value)}") from None
-
-
-def _unknown(key: str) -> str:
-    table, _, name = key.rpartition(".")
-    alike = [known for known in KEYS if known.endswith(f".{name}")]
-    if table not in TABLES and alike:
-        return f"unknown key '{key}'. Did you mean {' or '.join(alike)}?"
-    if table and table not in TABLES:
-        return unknown(table, TABLES, what="table")
-    top = [known for known in (*KEYS, *TABLES) if "." not in known]
-    return unknown(name, explanations(TABLES[table]) if table else top, what="key")
-
-
-def _typed(value: Any, hint: Any) -> Any:
-    """A value of TOML as the type of a field; one value may stand for a list of one."""
-    if NoneType in get_args(hint):
-        inner = get_args(hint)[0]
-        return None if value == NONE and inner is not str else _typed(value, inner)
-    if get_origin(hint) is tuple:
-        parts = value if isinstance(value, list) else [value]
-        return tuple(_typed(part, get_args(hint)[0]) for part in parts)
-    if hint is float and type(value) is int:
-        return float(value)
-    if type(value) is not hint:
-        raise TypeError
-    return value
-
-
-def _kind(hint: Any) -> str:
-    if NoneType in get_args(hint):
-        inner = get_args(hint)[0]
-        return _kind(inner) + ("" if inner is str else f' or "{NONE}"')
-    if get_origin(hint) is tuple:
-        return f"a list, each part {KINDS[get_args(hint)[0]]}"
-    return KINDS[hint]
-
-
-def _shown(value: Any) -> str:
-    """A value as TOML has it, in one line; of a long one the beginning."""
-    if isinstance(value, list | tuple):
-        text = f"[{', '.join(map(_shown, value))}]"
-    else:
-        text = "a table" if isinstance(value, dict) else tomli_w.dumps({"x": value}).removeprefix("x = ").strip()
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
-
-
-@contextmanager
-def _blamed_on(one: Given | None) -> Iterator[None]:
-    try:
-        yield
-    except SettingError as error:
-        raise error if one is None else SettingError(f"{one.where}: {error}") from None
-
-
-def _replaced(usual: Part, given: Mapping[str, Given]) -> Part:
-    """What is usual with the values given; an error names the one without which there would be none."""
-
-    def failure(*names: str) -> SettingError | None:
-        try:
-            replace(usual, **{name: given[name].value for name in names})
-        except SettingError as error:
-            return error
-        return None
-
-    if (error := failure(*given)) is None:
-        return replace(usual, **{name: one.value for name, one in given.items()})
-    for name, one in given.items():
-        if failure(*(other for other in given if other != name)) is None:
-            raise SettingError(f"{one.where}: {error}")
-    for name, one in given.items():  # more than one is wrong: the first of them
-        if (alone := failure(name)) is not None:
-            raise SettingError(f"{one.where}: {alone}")
-    raise error
 
 
 def commented(engine: str = PROPAGATION) -> str:
@@ -301,7 +189,7 @@ def commented(engine: str = PROPAGATION) -> str:
     ]
     for name, about in explanations(Settings).items():
         lines += _explained(name, getattr(settings, name), about, is_set=name not in unused)
-    for table, kind in TABLES.items():
+    for table, kind in FIELDS.tables.items():
         is_set = table not in unused
         note = "" if is_set else f" Not used by engine {engine}."
         lines += ["", "", f"# {kind.__doc__.splitlines()[0]}{note}", f"[{table}]" if is_set else f"#[{table}]"]
@@ -312,5 +200,5 @@ def commented(engine: str = PROPAGATION) -> str:
 
 
 def _explained(name: str, value: Any, about: str, *, is_set: bool) -> list[str]:
-    line = f"{name} = {'...' if value is None else _shown(value)}"
+    line = f"{name} = {'...' if value is None else in_toml(value)}"
     return ["", f"# {about}", line if is_set and value is not None else f"#{line}"]

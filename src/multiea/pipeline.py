@@ -259,8 +259,8 @@ def _memory_errors_explained() -> Iterator[None]:
         if isinstance(error, RuntimeError) and "memory" not in text.lower():
             raise
         raise MultiEAError(
-            "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates, or use a "
-            "machine with more of it"
+            "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates (by --set), or "
+            "use a machine with more of it"
         ) from None
 
 

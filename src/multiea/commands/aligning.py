@@ -146,7 +146,8 @@ def align(
 
     Options count more than --set, and --set more than --config. `multiea config init` writes a file of all settings.
     """
-    from multiea.configuration import Given, Settings, from_file, from_words
+    from multiea.configuration import Settings, from_file, from_words
+    from multiea.given import Given
 
     refuse_existing(out_folder, "run", force=force)
     given = [] if config is None else from_file(config)

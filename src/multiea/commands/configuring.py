@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands.options import AsJson, Force
+from multiea.commands.options import AsJson, Force, ShowProgress
 from multiea.console import command, out, print_json
 from multiea.writing import new_file, refuse_existing_file
 
@@ -22,6 +22,7 @@ def init(
     engine: Annotated[str, typer.Option(help="The engine the settings are for.")] = "propagation",
     force: Force = False,
     as_json: AsJson = False,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Write a TOML file of all settings, each with its default and what it is for."""
     refuse_existing_file(out_file, force=force)
@@ -42,6 +43,7 @@ def init(
 def show(
     file: Annotated[Path, typer.Argument(help="A TOML file of settings, or a run folder.", show_default=False)],
     as_json: AsJson = False,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Show the settings in force: those of a file, and what is usual where it says nothing."""
     import tomli_w
