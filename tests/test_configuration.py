@@ -210,6 +210,8 @@ def test_a_set_value_is_toml_and_a_bare_word_text(words: str, value: object) -> 
         ("random_state = '3'\n", r'random_state: expected a whole number, got "3"'),
         ("random_state = true\n", r"random_state: expected a whole number, got true"),
         ("random_state = 3.0\n", r"random_state: expected a whole number, got 3\.0"),
+        (f"random_state = {2**63}\n", r"random_state: expected a whole number, got 9223372036854775808"),
+        (f"random_state = 0x{'f' * 5000}\n", r"random_state: expected a whole number, got a number of too many digits"),
         ("random_state = -1\n", r"random_state: random_state must be"),
         ("pairwise = 1\n", r"pairwise: expected true or false, got 1"),
         ("duplicates = [1]\n", r"duplicates: expected a list, each part text, got \[1\]"),
@@ -236,6 +238,10 @@ def test_a_set_value_is_toml_and_a_bare_word_text(words: str, value: object) -> 
         (
             "engine = 'multiea'\n[training]\nanchor = 'a'\nepochs = 3\n",
             r"training\.anchor: an anchor KG changes nothing",
+        ),
+        (
+            "engine = 'multiea'\n[training]\nlearning_rate = inf\n",
+            r"training\.learning_rate: .* must be above 0, got inf",
         ),
         ("engine = \n", r"broken TOML: .*line 1"),
         ("engine = 'psr'\nengine = 'kecg'\n", r"broken TOML: .*line 2"),
@@ -302,6 +308,16 @@ def test_a_set_value_the_engine_does_not_use_is_refused(tmp_path: Path) -> None:
     assert message == (
         "--set training.epochs=3 changes nothing with --engine propagation; leave it out, or use propagation+multiea"
     )
+
+
+@pytest.mark.parametrize("words", [["multiea", "training.dimensions"], ["propagation", "propagation.columns"]])
+def test_a_number_no_machine_has_room_for_is_an_error_like_any_other(
+    words: list[str], data: Path, tmp_path: Path
+) -> None:
+    engine, key = words
+    said = refused("align", str(data), "--engine", engine, "--set", f"{key}={10**18}", "--out", str(tmp_path / "run"))
+    assert said.startswith("out of memory; lower training.dimensions")
+    assert not list(tmp_path.iterdir())
 
 
 def test_errors_come_as_json_too(tmp_path: Path) -> None:

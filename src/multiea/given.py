@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Part = TypeVar("Part", bound="DataclassInstance")
 KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 LONGEST_SHOWN = 60
+INTEGER_BITS = 63  # those of TOML, besides the sign
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ def _typed(value: Any, hint: Any) -> Any:
         return float(value)
     if type(value) is not hint:
         raise TypeError
+    if hint is int and value.bit_length() > INTEGER_BITS:
+        raise OverflowError
     return value
 
 
@@ -112,7 +115,10 @@ def in_toml(value: Any) -> str:
 
 
 def _cut(value: Any) -> str:
-    text = in_toml(value)
+    try:
+        text = in_toml(value)
+    except ValueError:  # Python writes no numbers of very many digits
+        return "a number of too many digits"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
 
 

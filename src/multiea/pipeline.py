@@ -256,7 +256,7 @@ def _memory_errors_explained() -> Iterator[None]:
         yield
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         text = str(error)
-        if isinstance(error, RuntimeError) and "memory" not in text.lower():
+        if isinstance(error, RuntimeError) and not any(word in text.lower() for word in ("memory", "overflowed")):
             raise
         raise MultiEAError(
             "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates (by --set), or "

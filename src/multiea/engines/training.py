@@ -49,9 +49,9 @@ class Training:
         for name in ("dimensions", "layers", "negatives", "refresh_every", "epochs", "look_every", "patience"):
             if getattr(self, name) < 1:
                 raise SettingError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not self.learning_rate > 0:
+        if not 0 < self.learning_rate < math.inf:
             raise SettingError(f"learning_rate must be above 0, got {self.learning_rate}")
-        if not self.margin >= 0:
+        if not 0 <= self.margin < math.inf:
             raise SettingError(f"margin must be at least 0, got {self.margin}")
         if not 0 <= self.validation_ratio < 1:
             raise SettingError(f"validation_ratio must be at least 0 and below 1, got {self.validation_ratio}")
