@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from multiea.alignment import Alignment
+    from multiea.configuration import Settings
     from multiea.data.groups import Groups
     from multiea.data.inspection import inspect
     from multiea.data.knowledge_graph import KnowledgeGraph
@@ -36,6 +37,7 @@ _HOMES = {
     "MultiEAError": "multiea.errors:MultiEAError",
     "OutputError": "multiea.errors:OutputError",
     "SettingError": "multiea.errors:SettingError",
+    "Settings": "multiea.configuration:Settings",
     "Task": "multiea.data.task:Task",
     "Training": "multiea.engines.training:Training",
     "align": "multiea.pipeline:align",
@@ -52,6 +54,7 @@ __all__ = [
     "MultiEAError",
     "OutputError",
     "SettingError",
+    "Settings",
     "Task",
     "Training",
     "align",

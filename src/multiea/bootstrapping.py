@@ -21,6 +21,7 @@ from multiea.evaluation.found import judged_groups, scores_of_pairs
 from multiea.evaluation.scores import pool_of_candidates
 from multiea.grouping.confidence import Calibration, calibrate
 from multiea.grouping.mutual import closed, joined, scores_inside
+from multiea.setting import setting
 from multiea.similarity.enhancement import Enhancement, Pairs
 from multiea.similarity.search import is_exact
 
@@ -38,26 +39,25 @@ ENOUGH_UNJUDGED = 0.15  # the weakest score that makes a complete group a label 
 
 @dataclass(frozen=True)
 class Bootstrapping:
-    """pool: where labels may come from. rounds: at most so many.
+    """Where labels beyond the seeds may come from, and how sure of them to be."""
 
-    trust_in_complete: the share of complete groups, judged by the seeds held back, that must be right for one to become
-    a label. trust_in_members: how sure a partial group's members must be. trust_in_kinds: the share of partial groups
-    over the same KGs that must prove right and lack nothing. partial_weight: what the label of such a group counts.
-    """
-
-    pool: str = "all"
-    rounds: int = 6
-    trust_in_complete: float = 0.4
-    trust_in_members: float = 0.3
-    trust_in_kinds: float = 0.5
-    partial_weight: float = 0.5
+    pool: str = setting("all", "Where labels beyond the seeds may come from: all entities, test (held-out ones), none.")
+    rounds: int = setting(6, "At most so many rounds.")
+    trust_in_complete: float = setting(
+        0.4, "Share of complete groups, judged by the seeds held back, that must be right for one to become a label."
+    )
+    trust_in_members: float = setting(0.3, "How sure a partial group's members must be.")
+    trust_in_kinds: float = setting(
+        0.5, "Share of partial groups over the same KGs that must prove right and lack nothing."
+    )
+    partial_weight: float = setting(0.5, "What the label of a partial group counts.")
 
     def __post_init__(self) -> None:
         resolve(self.pool, POOLS, what="bootstrap")
         if self.rounds < 1:
-            raise SettingError(f"bootstrapping.rounds must be at least 1, got {self.rounds}")
+            raise SettingError(f"bootstrap.rounds must be at least 1, got {self.rounds}")
         for name in ("trust_in_complete", "trust_in_members", "trust_in_kinds", "partial_weight"):
-            check_share(f"bootstrapping.{name}", getattr(self, name))
+            check_share(f"bootstrap.{name}", getattr(self, name))
 
 
 @dataclass(frozen=True)

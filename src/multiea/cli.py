@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands import aligning, comparing, data, exporting, reporting, reproducing
+from multiea.commands import aligning, comparing, configuring, data, exporting, reporting, reproducing
 from multiea.console import out
 
 COMMANDS = (
@@ -53,6 +53,7 @@ def _top(
 
 for one in COMMANDS:
     app.command()(one)
+app.add_typer(configuring.app, name="config")
 
 
 def main() -> None:

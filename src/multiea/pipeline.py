@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -31,12 +30,14 @@ from multiea.grouping.confidence import Calibration, calibrate
 from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.lineage import Ancestor
 from multiea.grouping.mutual import FoundGroups, joined, scores_inside
+from multiea.setting import told
 from multiea.similarity.enhancement import Enhancement, Pairs
 
 log = logging.getLogger("multiea")
 PROPAGATION = "propagation"
 ENGINES = dict.fromkeys([PROPAGATION, *ENCODERS])
 FUSED = ENGINES | dict.fromkeys(f"{PROPAGATION}+{name}" for name in ENCODERS)
+FUSION = f"{PROPAGATION}+multiea"
 DEVICES = {"auto": None, "cpu": None, "cuda": None}
 CANDIDATES = 50
 
@@ -75,6 +76,7 @@ def align(
     """
     names = check_engine(engine)
     check_share("fusion_weight", fusion_weight)
+    duplicates = list(dict.fromkeys(duplicates))
     for name in duplicates:
         resolve(name, dict.fromkeys(task.kg_names), what="KG of duplicates")
     check_random_state(random_state)
@@ -125,9 +127,17 @@ def align(
         )
     with _memory_errors_explained(), _timed(seconds, "grouping"):
         found, further = grouped(for_learning, learned.embeddings, scores, pools, calibration, duplicates)
-    settings = _settings_used(names, enhancement, propagation, bootstrap, training, fusion_weight, duplicates)
-    settings |= {"pairwise": True} if pairwise else {}
-    settings = {"engine": engine, "random_state": random_state, "device": device, **settings}
+    used = {
+        "enhancement": told(enhancement, default_enhancement(engine, enhancement.mode)),
+        "propagation": asdict(propagation),
+        "bootstrap": asdict(bootstrap),
+        "training": asdict(training),
+        "fusion_weight": fusion_weight,
+    }
+    used |= {"duplicates": duplicates} if duplicates else {}
+    used |= {"pairwise": True} if pairwise else {}
+    used = {name: value for name, value in used.items() if name not in unused_settings(engine)}
+    settings = {"engine": engine, "random_state": random_state, "device": device, **used}
     marks = learned.signatures
     among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
     alignment = Alignment(
@@ -164,36 +174,25 @@ def _ancestor(previous: Alignment | str | Path, task: Task) -> Ancestor:
     return ancestor
 
 
-def _settings_used(
-    engines: Sequence[str],
-    enhancement: Enhancement,
-    propagation: Propagation,
-    bootstrap: Bootstrapping,
-    training: Training,
-    fusion_weight: float,
-    duplicates: Sequence[str],
-) -> dict[str, Any]:
-    """What a run folder must hold to make the run again: settings of the engines that ran, no others."""
-    used: dict[str, Any] = {"enhancement": asdict(enhancement)}
-    if PROPAGATION in engines:
-        used |= {"propagation": asdict(propagation), "bootstrap": asdict(bootstrap)}
-    if set(engines) & set(ENCODERS):
-        used["training"] = asdict(training)
-    if len(engines) > 1:
-        used["fusion_weight"] = fusion_weight
-    if duplicates:
-        used["duplicates"] = list(duplicates)
-    return used
-
-
 def check_engine(engine: str) -> list[str]:
     """The engines of which one is made; an error names what is unknown or does not go together."""
     names = engine.split("+")
     for name in names:
         resolve(name, ENGINES if name in ENGINES else FUSED, what="engine")
     if len(set(names)) != len(names) or len([name for name in names if name != PROPAGATION]) > 1:
-        raise SettingError(f"engine '{engine}' cannot be: one encoder alone, or fused as propagation+multiea")
+        raise SettingError(f"engine '{engine}' cannot be: one encoder alone, or fused as {FUSION}")
     return names
+
+
+def unused_settings(engine: str) -> dict[str, str]:
+    """Settings that change nothing with an engine, each with an engine it is for."""
+    names = check_engine(engine)
+    unused = {} if len(names) > 1 else {"fusion_weight": FUSION}
+    if names == [PROPAGATION]:
+        unused |= {"training": FUSION, "pairwise": "an encoder alone, such as multiea"}
+    if PROPAGATION not in names:
+        unused |= {"propagation": PROPAGATION, "bootstrap": PROPAGATION}
+    return unused
 
 
 def usual_training(engine: str) -> Training:
@@ -284,11 +283,11 @@ def _memory_errors_explained() -> Iterator[None]:
         yield
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         text = str(error)
-        if isinstance(error, RuntimeError) and "memory" not in text.lower():
+        if isinstance(error, RuntimeError) and not any(word in text.lower() for word in ("memory", "overflowed")):
             raise
         raise MultiEAError(
-            "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates, or use a "
-            "machine with more of it"
+            "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates (by --set), or "
+            "use a machine with more of it"
         ) from None
 
 

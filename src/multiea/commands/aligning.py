@@ -4,21 +4,41 @@ from __future__ import annotations
 
 import shlex
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multiea.commands.options import AsJson, Dataset, Force, Lenient, Out, RandomState, Seeds, ShowProgress
+from multiea.commands.options import DATASET_HELP, AsJson, Force, Lenient, Out, RandomState, Seeds, ShowProgress
 from multiea.console import command, out, print_json, print_table
-from multiea.errors import SettingError, counted
+from multiea.errors import counted
 from multiea.showing import show_how, show_kgs, show_metrics
 from multiea.writing import refuse_existing
 
 if TYPE_CHECKING:
     from multiea.alignment import Alignment
     from multiea.data.task import Task
+
+OPTIONS = {  # of align, and the settings they stand for
+    "dataset": "data.source",
+    "seeds": "data.seeds",
+    "train_ratio": "data.train_ratio",
+    "lenient": "data.lenient",
+    "previous": "data.previous",
+    "engine": "engine",
+    "random_state": "random_state",
+    "device": "device",
+    "pairwise": "pairwise",
+    "fusion_weight": "fusion_weight",
+    "duplicates": "duplicates",
+    "enhancement": "enhancement.mode",
+    "bootstrap": "bootstrap.pool",
+    "strategy": "training.strategy",
+    "anchor": "training.anchor",
+    "epochs": "training.epochs",
+}
 
 
 @command
@@ -69,8 +89,19 @@ def demo(
 @command
 def align(
     context: typer.Context,
-    dataset: Dataset,
     out_folder: Out,
+    dataset: Annotated[
+        list[str] | None, typer.Argument(help=f"{DATASET_HELP} May be left out where --config names it.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option("--config", help="A TOML file of settings, or a run folder to run again.")
+    ] = None,
+    settings_words: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", help="A setting, such as random_state=1; may be given several times.", metavar="KEY=VALUE"
+        ),
+    ] = None,
     engine: Annotated[
         str,
         typer.Option(
@@ -116,35 +147,27 @@ def align(
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Align the KGs of a data set and write what was found to a run folder."""
-    from multiea.data.load import load
-    from multiea.data.source import lasting
-    from multiea.pipeline import usual_training
+    """Align the KGs of a data set and write what was found to a run folder.
+
+    Options count more than --set, and --set more than --config. `multiea config init` writes a file of all settings.
+    """
+    from multiea.configuration import Settings, from_file, from_words
+    from multiea.given import Given
 
     refuse_existing(out_folder, "run", force=force)
-    _refuse_unused(context, engine)
-    given: dict[str, Any] = {"strategy": strategy, "anchor": anchor, "epochs": epochs}
-    training = replace(usual_training(engine), **{name: value for name, value in given.items() if value is not None})
+    given = [] if config is None else from_file(config)
+    given += [one for words in settings_words or () for one in from_words(words)]
+    given += [Given(OPTIONS[name], value, option) for name, value, option in _given_options(context)]
+    settings = Settings.of(given)
     start = time.perf_counter()
-    task = load(dataset, seeds=seeds, train_ratio=train_ratio, random_state=random_state, lenient=lenient)
-    data = {"name": task.name, "source": [lasting(part) for part in dataset], "train_ratio": train_ratio}
-    data |= {name: None if path is None else lasting(path) for name, path in (("seeds", seeds), ("previous", previous))}
+    task = settings.load()
     alignment, metrics = _aligned(
         task,
         out_folder,
-        data | {"lenient": lenient},
+        asdict(replace(settings.data.lasting(), name=task.name)),
         force=force,
         read_seconds=time.perf_counter() - start,
-        engine=engine,
-        bootstrap=bootstrap,
-        fusion_weight=fusion_weight,
-        enhancement=enhancement,
-        training=training,
-        pairwise=pairwise,
-        duplicates=list(dict.fromkeys(duplicates or ())),
-        previous=previous,
-        random_state=random_state,
-        device=device,
+        **settings.arguments(),
     )
     found = len(alignment.found.groups)
     ids = alignment.ids
@@ -154,33 +177,27 @@ def align(
         return
     out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
-    if duplicates:
-        names = ", ".join(dict.fromkeys(duplicates))
+    if settings.duplicates:
+        names = ", ".join(alignment.settings["duplicates"])
         out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
     if ids is not None:
         fates = ", ".join(f"{count:,} {fate}" for fate, count in ids.fates().items() if count)
-        out.print(f"ids follow {previous}: {fates}; lineage.tsv says which")
+        out.print(f"ids follow {settings.data.previous}: {fates}; lineage.tsv says which")
     show_how(alignment)
     show_metrics(metrics)
     out.print(f"\nwritten to {out_folder}: groups.tsv has the groups found, groups.parquet these and the seeds,")
     out.print("each member with its confidence")
 
 
-def _refuse_unused(context: typer.Context, engine: str) -> None:
-    """Options given for an engine that was not chosen would change nothing: said instead of ignored."""
-    from multiea.pipeline import check_engine
-
-    parts = check_engine(engine)
-    of_training = {"strategy": "--strategy", "anchor": "--anchor", "epochs": "--epochs", "pairwise": "--pairwise"}
-    unused = {} if len(parts) > 1 else {"fusion_weight": "--fusion-weight"}
-    unused |= of_training if parts == ["propagation"] else {}
-    unused |= {} if "propagation" in parts else {"bootstrap": "--bootstrap"}
-    for name, option in unused.items():
+def _given_options(context: typer.Context) -> Iterator[tuple[str, Any, str]]:
+    """The options that someone wrote: name, value and how the option is spelt."""
+    for parameter in context.command.params:
+        name = str(parameter.name)
         source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            fitting = {"bootstrap": "propagation", "pairwise": "an encoder alone, such as multiea"}
-            use = fitting.get(name, "propagation+multiea")
-            raise SettingError(f"{option} changes nothing with --engine {engine}; leave it out, or use {use}")
+        if name in OPTIONS and source is not None and source.name == "COMMANDLINE":
+            value = context.params[name]
+            value = str(value) if isinstance(value, Path) else tuple(value) if isinstance(value, list) else value
+            yield name, value, parameter.opts[0]
 
 
 def _aligned(

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-Dataset = Annotated[
-    list[str],
-    typer.Argument(help="A folder, a dataset.toml, 'world', or several files, one a KG.", show_default=False),
-]
+DATASET_HELP = "A folder, a dataset.toml, 'world', or several files, one a KG."
+Dataset = Annotated[list[str], typer.Argument(help=DATASET_HELP, show_default=False)]
 Seeds = Annotated[
     Path | None, typer.Option("--seeds", help="A file of known groups to learn from: TSV, CSV, SSSOM or owl:sameAs.")
 ]

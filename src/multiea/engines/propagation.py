@@ -19,6 +19,7 @@ from torch.nn.functional import normalize
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.errors import SettingError, check_share
+from multiea.setting import setting
 from multiea.sparse import Pattern
 
 LEAST_LENGTH = 0.01  # of a direction, against the mean: shorter ones are mostly noise
@@ -32,22 +33,22 @@ ENTRIES_AT_ONCE = {"cpu": 1 << 16, "cuda": 1 << 23}  # of sparse matrices, multi
 
 @dataclass(frozen=True)
 class Propagation:
-    """dimensions: of a label; without it the more, the fewer entities there are. relation_numbers: how many numbers
-    tell a relation, a quarter of the dimensions unless given; each is seen with so many columns of the neighbours.
+    """How labels flow, and what counts of that which arrives."""
 
-    hops: how far labels flow. own_weight: what an entity keeps of its own vector in a hop, a multiple of its degree.
-    view_weights: of what neighbours hold, seen by relations; of labels at hops + 1; of nearer ones; of relations alone.
-    relation_discount: how much directions that dominate among relations are damped, from 0 (not) to 1 (all directions
-    equal).
-    """
-
-    dimensions: int | None = None
-    relation_numbers: int | None = None
-    columns: int = 16
-    hops: int = 2
-    own_weight: float = 0.5
-    view_weights: tuple[float, float, float, float] = (14.0, 3.0, 1.3, 1.3)
-    relation_discount: float = 0.5
+    dimensions: int | None = setting(None, "Numbers of a label; by default the more, the fewer entities there are.")
+    relation_numbers: int | None = setting(
+        None, "How many numbers tell a relation; by default a quarter of the dimensions."
+    )
+    columns: int = setting(16, "Columns of the neighbours with which each number of a relation is seen.")
+    hops: int = setting(2, "How far labels flow.")
+    own_weight: float = setting(0.5, "What an entity keeps of its own vector in a hop, a multiple of its degree.")
+    view_weights: tuple[float, float, float, float] = setting(
+        (14.0, 3.0, 1.3, 1.3),
+        "Weights of what neighbours hold, by relations; of labels at hops + 1; of nearer ones; of relations alone.",
+    )
+    relation_discount: float = setting(
+        0.5, "How much directions that dominate among relations are damped: 0 not, 1 until all are equal."
+    )
 
     def __post_init__(self) -> None:
         for name in ("dimensions", "relation_numbers", "columns", "hops"):

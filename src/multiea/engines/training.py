@@ -18,6 +18,7 @@ from multiea.engines.negatives import draw_negatives
 from multiea.engines.strategies import OWN, STRATEGIES, Strategy
 from multiea.errors import MultiEAError, SettingError, resolve
 from multiea.memory import Peak
+from multiea.setting import setting
 from multiea.sparse import gather_rows
 
 Score = tuple[float, ...]  # compared from left to right, the higher the better
@@ -26,20 +27,20 @@ CHUNK_NUMBERS = 1 << 25  # of the negatives' embeddings at a time
 
 @dataclass(frozen=True)
 class Training:
-    """The paper's settings. A run ends after `epochs`, or when `patience` looks at validation brought no gain."""
+    """How an encoder is trained: the paper's settings."""
 
-    strategy: str = "mean"
-    anchor: str | None = None
-    dimensions: int = 256
-    layers: int = 2
-    learning_rate: float = 0.01
-    margin: float = 1.0
-    negatives: int = 10
-    refresh_every: int = 1
-    epochs: int = 100
-    look_every: int = 5
-    patience: int = 10
-    validation_ratio: float = 0.1
+    strategy: str = setting("mean", "How a group is pulled together: each, anchor, mean, or own (psr alone has one).")
+    anchor: str | None = setting(None, "The anchor KG of strategy anchor; by default the one with most triples.")
+    dimensions: int = setting(256, "Numbers of an embedding.")
+    layers: int = setting(2, "Layers of the encoder, where it has some.")
+    learning_rate: float = setting(0.01, "The step of Adam.")
+    margin: float = setting(1.0, "How much farther apart than a group its negatives have to be.")
+    negatives: int = setting(10, "False groups drawn for each member of a group (the paper's eta).")
+    refresh_every: int = setting(1, "Negatives are drawn anew after so many epochs.")
+    epochs: int = setting(100, "The most epochs to train.")
+    look_every: int = setting(5, "Validation groups are looked at after so many epochs.")
+    patience: int = setting(10, "So many looks without a gain end training.")
+    validation_ratio: float = setting(0.1, "Share of the seeds set aside to tell when to stop.")
 
     def __post_init__(self) -> None:
         resolve(self.strategy, {**STRATEGIES, OWN: None}, what="strategy")
@@ -48,9 +49,9 @@ class Training:
         for name in ("dimensions", "layers", "negatives", "refresh_every", "epochs", "look_every", "patience"):
             if getattr(self, name) < 1:
                 raise SettingError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if not self.learning_rate > 0:
+        if not 0 < self.learning_rate < math.inf:
             raise SettingError(f"learning_rate must be above 0, got {self.learning_rate}")
-        if not self.margin >= 0:
+        if not 0 <= self.margin < math.inf:
             raise SettingError(f"margin must be at least 0, got {self.margin}")
         if not 0 <= self.validation_ratio < 1:
             raise SettingError(f"validation_ratio must be at least 0 and below 1, got {self.validation_ratio}")

@@ -37,6 +37,7 @@ from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.lineage import LINEAGE, Ancestor, GroupIds, no_lineage
 from multiea.grouping.mutual import FoundGroups
 from multiea.memory import peak_rss_mb
+from multiea.setting import NONE, without_none
 from multiea.similarity.enhancement import Enhancement
 from multiea.writing import new_folder
 
@@ -58,7 +59,7 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
     metrics = alignment.evaluate() if metrics is None else metrics
     task = alignment.task
     with new_folder(out, "run", force=force) as folder:
-        (folder / "config.toml").write_text(tomli_w.dumps(_without_none(alignment.settings)), encoding="utf-8")
+        (folder / "config.toml").write_text(tomli_w.dumps(without_none(alignment.settings)), encoding="utf-8")
         _entity_table(task).write_parquet(folder / "entities.parquet")
         write_groups(task.seeds, task.kgs, folder / "seeds.tsv")
         write_groups(task.held_out, task.kgs, folder / "held_out.tsv")
@@ -168,7 +169,8 @@ def _opened(folder: Path) -> Alignment:
     validation = folder / "validation.tsv"
     own_validation = read_groups(validation, kgs) if validation.is_file() else None
     tensors = load_file(folder / "embeddings.safetensors")
-    enhancement = settings["enhancement"] | {"weights": tuple(settings["enhancement"]["weights"])}
+    enhancement = {name: value for name, value in settings["enhancement"].items() if value != NONE}
+    enhancement["weights"] = tuple(enhancement["weights"])
     name = settings.get("data", {}).get("name", folder.resolve().name)
     task = Task(kgs, seeds, held_out, own_validation, name=name)
     table = pl.read_parquet(folder / "groups.parquet", glob=False)
@@ -313,14 +315,6 @@ def _hash(kg: KnowledgeGraph) -> str:
         digest.update(b"\0")
     digest.update(np.ascontiguousarray(kg.triples).tobytes())
     return digest.hexdigest()
-
-
-def _without_none(tree: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: _without_none(value) if isinstance(value, Mapping) else value
-        for key, value in tree.items()
-        if value is not None
-    }
 
 
 def _write_json(path: Path, content: object) -> None:

@@ -13,6 +13,7 @@ from torch import Tensor
 from multiea import progress
 from multiea.engines.signatures import Signatures
 from multiea.errors import SettingError, resolve
+from multiea.setting import setting
 from multiea.similarity.comparing import Comparable
 from multiea.similarity.matrices import Cosines, Dense, EuclideanSimilarities, Matrix, blocks, kept_if_small, multiplied
 from multiea.similarity.search import search
@@ -34,17 +35,21 @@ MODES = {
 
 @dataclass(frozen=True)
 class Enhancement:
-    """weights: of the direct similarity, of all paths through one third KG, of those through two, and so on.
+    """How similarities are sharpened, and what paths through third KGs add to them.
 
     The paths of one length share their weight equally; weights of lengths that M KGs do not have are left out.
-    candidates: about how many of the best of each row and column are kept and sharpened; without it all pairs are.
     """
 
-    mode: str = "sharpened"
-    weights: tuple[float, ...] = (0.2, 0.8)
-    temperature: float = 0.05
-    sweeps: int = 15
-    candidates: int | None = None
+    mode: str = setting("sharpened", "What third KGs add: none, product, profile, sharpened.")
+    weights: tuple[float, ...] = setting(
+        (0.2, 0.8),
+        "Weights of the direct similarity, of all paths through one third KG, through two, and so on.",
+    )
+    temperature: float = setting(0.05, "Of Sinkhorn: the lower, the sharper.")
+    sweeps: int = setting(15, "Times that Sinkhorn scales rows and columns.")
+    candidates: int | None = setting(
+        None, 'About how many of the best of each row and column are kept; "none" keeps all pairs.'
+    )
 
     def __post_init__(self) -> None:
         resolve(self.mode, MODES, what="enhancement")
