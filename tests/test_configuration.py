@@ -386,7 +386,8 @@ def test_show_tells_what_is_in_force(data: Path, tmp_path: Path) -> None:
     aligned(str(data), "--out", str(tmp_path / "run"), "--set", "enhancement.candidates=none")
     answer = json.loads(multiea_says("config", "show", str(tmp_path / "run"), "--json")[1])
     assert answer["data"] == {
-        "name": data.name, "source": [str(data)], "seeds": None, "train_ratio": None, "lenient": False
+        "name": data.name, "source": [str(data)], "seeds": None, "train_ratio": None, "lenient": False,
+        "previous": None,
     }  # fmt: skip
     assert (answer["enhancement"]["candidates"], answer["propagation"]["dimensions"]) == ("none", None)
 

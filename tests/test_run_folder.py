@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 import multiea
 from conftest import assert_same_kg
-from multiea import InputError, Task
+from multiea import Enhancement, InputError, Task
 from multiea.cli import app
 from multiea.data.synth import Synthesis, write_synthetic
 
@@ -60,3 +60,12 @@ def test_a_pair_of_a_group_is_matched_or_follows_from_pairs_that_are(small: Task
     assert (together["len"] >= together["members"] - 1).mean() > 0.95  # a dropped member may have been the link
     assert 0 < pairs["matched"].mean() < 1
     assert pairs["confidence"].is_between(0, 1).all()
+
+
+@pytest.mark.parametrize("enhancement", ["none", "sharpened", Enhancement("none"), Enhancement("sharpened")])
+def test_a_run_opened_again_compares_as_it_did(small: Task, tmp_path: Path, enhancement: str | Enhancement) -> None:
+    alignment = multiea.align(small, enhancement=enhancement, bootstrap="none")
+    alignment.save(tmp_path / "run")
+    again = multiea.open(tmp_path / "run")
+    assert again.enhancement == alignment.enhancement
+    assert again.evaluate()["m_hits"] == alignment.evaluate()["m_hits"]

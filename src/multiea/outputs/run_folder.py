@@ -169,8 +169,9 @@ def _opened(folder: Path) -> Alignment:
     validation = folder / "validation.tsv"
     own_validation = read_groups(validation, kgs) if validation.is_file() else None
     tensors = load_file(folder / "embeddings.safetensors")
-    enhancement = {name: value for name, value in settings["enhancement"].items() if value != NONE}
-    enhancement["weights"] = tuple(enhancement["weights"])
+    enhancement = settings["enhancement"] | {"weights": tuple(settings["enhancement"]["weights"])}
+    if enhancement.get("candidates") == NONE:
+        enhancement["candidates"] = None
     name = settings.get("data", {}).get("name", folder.resolve().name)
     task = Task(kgs, seeds, held_out, own_validation, name=name)
     table = pl.read_parquet(folder / "groups.parquet", glob=False)
