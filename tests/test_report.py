@@ -124,7 +124,7 @@ def made(
         name=EVIL[0] if evil else "by hand",
     )
     embeddings = torch.from_numpy(np.random.default_rng(0).normal(size=(kgs * entities, dimensions)).astype(np.float32))
-    return Alignment(task, FoundGroups(Groups(names_of_kgs, found), confidence), embeddings, Enhancement())
+    return Alignment(task, FoundGroups.of_members(Groups(names_of_kgs, found), confidence), embeddings, Enhancement())
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +303,9 @@ def test_embeddings_that_cannot_be_told_apart_are_not_mapped(tmp_path: Path) -> 
 def test_an_alignment_that_found_nothing_has_a_page_too(tmp_path: Path) -> None:
     alignment = made(3, 1)
     names = alignment.task.kg_names
-    replace(alignment, found=FoundGroups(Groups.empty(names), np.zeros((0, 3)))).report(tmp_path / "page.html")
+    replace(alignment, found=FoundGroups.of_members(Groups.empty(names), np.zeros((0, 3)))).report(
+        tmp_path / "page.html"
+    )
     assert "No group was found" in checked(tmp_path / "page.html")
 
 
@@ -342,7 +344,7 @@ def test_wrong_groups_are_marked_and_few_groups_come_once() -> None:
     members = alignment.found.groups.members.copy()
     members[[0, 1], 1] = members[[1, 0], 1]
     alignment = replace(
-        alignment, found=FoundGroups(Groups(alignment.task.kg_names, members), alignment.found.confidence)
+        alignment, found=FoundGroups.of_members(Groups(alignment.task.kg_names, members), alignment.found.confidence)
     )
     most, least = certain_groups(Subject(alignment))
     assert most.body.count('<span class="verdict wrong">') == 2
