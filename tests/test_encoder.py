@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from multiea import Groups, KnowledgeGraph, Task
+from multiea import Groups, KnowledgeGraph, SettingError, Task, register_encoder
 from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.negatives import draw_negatives
 from multiea.engines.strategies import STRATEGIES
@@ -195,3 +195,9 @@ def test_the_loss_is_the_papers_and_its_gradient_true(
         direction = rng.normal(size=x.shape)
         numeric = (literal(x + 1e-6 * direction) - literal(x - 1e-6 * direction)) / 2e-6
         assert float((gradient.numpy() * direction).sum()) == pytest.approx(numeric, rel=1e-4, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["multiea", "propagation", "a+b", "", "two words"])
+def test_a_name_that_is_taken_or_cannot_be_an_engine_is_refused(name: str) -> None:
+    with pytest.raises(SettingError, match="name"):
+        register_encoder(name, MultiEAEncoder)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from multiea.data.knowledge_graph import KnowledgeGraph
     from multiea.data.load import load
     from multiea.data.task import Task
+    from multiea.engines.encoders.base import Encoder
+    from multiea.engines.trained import register_encoder
     from multiea.engines.training import Training
     from multiea.errors import InputError, MultiEAError, OutputError, SettingError
     from multiea.outputs.run_folder import open_run as open  # noqa: A004
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 # Loaded on first use: importing multiea must not cost the import of numpy, polars or torch.
 _HOMES = {
     "Alignment": "multiea.alignment:Alignment",
+    "Encoder": "multiea.engines.encoders.base:Encoder",
     "Enhancement": "multiea.similarity.enhancement:Enhancement",
     "Groups": "multiea.data.groups:Groups",
     "InputError": "multiea.errors:InputError",
@@ -44,9 +47,11 @@ _HOMES = {
     "inspect": "multiea.data.inspection:inspect",
     "load": "multiea.data.load:load",
     "open": "multiea.outputs.run_folder:open_run",
+    "register_encoder": "multiea.engines.trained:register_encoder",
 }
 __all__ = [
     "Alignment",
+    "Encoder",
     "Enhancement",
     "Groups",
     "InputError",
@@ -61,6 +66,7 @@ __all__ = [
     "inspect",
     "load",
     "open",
+    "register_encoder",
 ]
 __version__ = "0.1.0"
 

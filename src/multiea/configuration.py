@@ -16,10 +16,11 @@ from multiea.data.load import load
 from multiea.data.source import EMBEDDED, lasting
 from multiea.data.task import Task, check_random_state
 from multiea.engines.propagation import Propagation
+from multiea.engines.trained import PROPAGATION
 from multiea.engines.training import Training
 from multiea.errors import InputError, SettingError, check_share, resolve
 from multiea.given import Given, blamed_on, in_toml, replaced, tables_and_keys, values_of
-from multiea.pipeline import DEVICES, PROPAGATION, check_engine, default_enhancement, unused_settings, usual_training
+from multiea.pipeline import DEVICES, check_engine, default_enhancement, unused_settings, usual_training
 from multiea.setting import explanations, setting, told
 from multiea.similarity.enhancement import Enhancement
 

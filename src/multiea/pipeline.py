@@ -20,7 +20,7 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task, check_random_state
 from multiea.engines.propagation import Propagation
 from multiea.engines.rehearsal import Learned
-from multiea.engines.trained import ENCODERS, learn, learn_pairwise
+from multiea.engines.trained import ENCODERS, PROPAGATION, learn, learn_pairwise
 from multiea.engines.training import Score, Training
 from multiea.errors import InputError, MultiEAError, SettingError, check_share, resolve
 from multiea.evaluation.ranks import mean_reciprocal_rank
@@ -34,9 +34,6 @@ from multiea.setting import told
 from multiea.similarity.enhancement import Enhancement, Pairs
 
 log = logging.getLogger("multiea")
-PROPAGATION = "propagation"
-ENGINES = dict.fromkeys([PROPAGATION, *ENCODERS])
-FUSED = ENGINES | dict.fromkeys(f"{PROPAGATION}+{name}" for name in ENCODERS)
 FUSION = f"{PROPAGATION}+multiea"
 DEVICES = {"auto": None, "cpu": None, "cuda": None}
 CANDIDATES = 50
@@ -174,11 +171,17 @@ def _ancestor(previous: Alignment | str | Path, task: Task) -> Ancestor:
     return ancestor
 
 
+def engine_names() -> list[str]:
+    """All engines there are: propagation, the encoders, and both fused."""
+    return [PROPAGATION, *ENCODERS, *(f"{PROPAGATION}+{name}" for name in ENCODERS)]
+
+
 def check_engine(engine: str) -> list[str]:
     """The engines of which one is made; an error names what is unknown or does not go together."""
     names = engine.split("+")
+    single = dict.fromkeys([PROPAGATION, *ENCODERS])
     for name in names:
-        resolve(name, ENGINES if name in ENGINES else FUSED, what="engine")
+        resolve(name, single if name in single else dict.fromkeys(engine_names()), what="engine")
     if len(set(names)) != len(names) or len([name for name in names if name != PROPAGATION]) > 1:
         raise SettingError(f"engine '{engine}' cannot be: one encoder alone, or fused as {FUSION}")
     return names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
@@ -53,6 +54,20 @@ ENCODERS: dict[str, Method] = {
     "naea": Method(Naea, ATTENDING),
     "psr": Method(Psr, replace(ATTENDING, strategy=OWN)),
 }
+PROPAGATION = "propagation"  # the engine that is no encoder
+
+
+def register_encoder(name: str, make: MakeEncoder, usual: Training | None = None) -> None:
+    """Makes an encoder of your own an engine, under this name: `align(task, engine=name)`.
+
+    make: an Encoder subclass, or what makes one from (graph, dimensions, layers, generator). usual: the settings it is
+    trained with unless others are given.
+    """
+    if not isinstance(name, str) or not re.fullmatch(r"[\w-]+", name):
+        raise SettingError(f"an engine's name must be letters, digits, - and _; got {name!r}")
+    if name in (PROPAGATION, *ENCODERS):
+        raise SettingError(f"there is an engine '{name}' already; choose another name")
+    ENCODERS[name] = Method(make, Training() if usual is None else usual)
 
 
 def learn(

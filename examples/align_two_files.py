@@ -1,0 +1,38 @@
+"""Aligns two files of triples: `python align_two_files.py ONE TWO SEEDS` prints the groups found, the surest first.
+
+Without words it writes two small files of its own first.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import multiea
+
+ENGLISH = """head,relation,tail
+Norway,capital,Oslo
+Norway,borders,Sweden
+Norway,borders,Finland
+Sweden,capital,Stockholm
+Sweden,borders,Finland
+Finland,capital,Helsinki
+"""
+NORSK = """head,relation,tail
+Norge,hovedstad,Oslo by
+Norge,naboland,Sverige
+Norge,naboland,Suomi
+Sverige,hovedstad,Stockholm by
+Suomi,hovedstad,Helsingfors
+"""
+SEEDS = "english,norsk\nNorway,Norge\nSweden,Sverige\n"
+
+files = [Path(word) for word in sys.argv[1:]]
+if not files:
+    folder = Path(tempfile.mkdtemp())
+    files = [folder / name for name in ("english.csv", "norsk.csv", "seeds.csv")]
+    for file, text in zip(files, (ENGLISH, NORSK, SEEDS), strict=True):
+        file.write_text(text, encoding="utf-8")
+*kgs, seeds = files
+alignment = multiea.align(multiea.load(kgs, seeds=seeds))
+for group in alignment.found.groups.names(alignment.task.kgs).iter_rows():
+    print(" = ".join(group))

@@ -1,0 +1,25 @@
+"""Aligns generated KGs, writes the merged graph and mappings, and says how much smaller the merged graph is."""
+
+import sys
+from pathlib import Path
+
+import polars as pl
+
+import multiea
+from multiea.data.synth import Synthesis, write_synthetic
+
+out = Path(sys.argv[1] if len(sys.argv) > 1 else "merged")
+data = out / "data"
+data.mkdir(parents=True)
+write_synthetic(Synthesis(kgs=4, entities=200), data)
+
+alignment = multiea.align(multiea.load(data))
+alignment.to_merged(out / "merged.parquet")
+alignment.to_sssom(out / "mappings.sssom.tsv")
+
+before = sum(len(kg.entities) for kg in alignment.task.kgs)
+facts = pl.read_parquet(out / "merged.parquet")
+after = pl.concat([facts["head"], facts["tail"]]).n_unique()
+shared = facts.filter(pl.col("sources").list.len() > 1)
+print(f"{before:,} entities of {len(alignment.task.kgs)} KGs became {after:,}")
+print(f"{shared.height:,} of {facts.height:,} facts are stated by more than one KG")
