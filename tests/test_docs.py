@@ -34,6 +34,13 @@ def test_links_to_parts_of_pages_lead_to_a_heading(page: Path) -> None:
         assert anchor in anchors(page.parent / target if target else page), f"{target}#{anchor}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_lists_and_tables_follow_a_blank_line_or_a_heading_as_mkdocs_asks(page: Path) -> None:
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    glued = re.findall(r"^(?![-|# ])\S.*\n(?:- |\|).*", text, flags=re.MULTILINE)
+    assert not glued
+
+
 def test_every_public_name_is_in_the_reference_once() -> None:
     shown = re.findall(r"^::: multiea\.(\w+)$", (DOCS / "api.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert sorted(shown) == sorted(multiea.__all__)

@@ -89,7 +89,7 @@ others M-Hits has nothing to rank by. PSR* learns by its own loss, MultiEA(PSR) 
             parts += [both(claimed.get("seconds"), own, "training_seconds")]
             text += "| " + " | ".join([*parts, str(len(own))]) + " |\n"
     ratios = [line for method in MEASURED if (line := _ratios(data, method, cells, rows))]
-    return text + ("\nAll KGs at once take, by these runs:\n" + "\n".join(ratios) + "\n" if ratios else "")
+    return text + ("\nAll KGs at once take, by these runs:\n\n" + "\n".join(ratios) + "\n" if ratios else "")
 
 
 def _ratios(data: str, method: str, cells: Mapping[str, Cell], rows: Rows) -> str:
