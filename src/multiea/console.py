@@ -74,16 +74,16 @@ class Bars:
 @contextmanager
 def _lines(description: str, total: float | None) -> Iterator[progress.Advance]:
     """Says how far a stage is, at first after two seconds, then ever more rarely."""
-    start, done, pause = time.monotonic(), 0.0, QUIET_SECONDS
+    start, done, pause, how = time.monotonic(), 0.0, QUIET_SECONDS, ""
     said = start
 
     def advance(amount: float, note: str = "") -> None:
-        nonlocal done, pause, said
-        done += amount
+        nonlocal done, pause, said, how
+        done, how = done + amount, note or how
         now = time.monotonic()
         if now - said >= pause:
             share = f" {done / total:.0%}" if total else ""
-            err.print(f"{description} ...{share} ({now - start:.0f} s)  {note}".rstrip())
+            err.print(f"{description} ...{share} ({now - start:.0f} s)  {how}".rstrip())
             said, pause = now, pause * 1.5
 
     yield advance

@@ -46,20 +46,19 @@ def run_cells(
     ]
     for cell, _, value in open_runs:
         _check(cell, value, quick=quick)
-    start, done = time.perf_counter(), 0
-    with progress.stage("experiments", len(open_runs)) as advance:
-        for cell, state, value in open_runs:
+    start, total = time.perf_counter(), len(open_runs)
+    with progress.stage("experiments", total) as advance:
+        for done, (cell, state, value) in enumerate(open_runs):
+            left = (time.perf_counter() - start) / max(1, done) * (total - done) / 60
+            about = f", about {left:.0f} min" if done else ""
+            advance(0, f"{done} done, running {cell.name}, {total - done - 1} left{about}")
             try:
                 row = run_cell(cell, state, value, task_of, quick=quick, device=device)
             except SettingError as error:
-                raise SettingError(
-                    f"{cell.name}, one of {len(open_runs)} runs that are not stored yet: {error}"
-                ) from None
+                raise SettingError(f"{cell.name}, one of {total} runs that are not stored yet: {error}") from None
             store(results, cell, row)
-            done += 1
-            left = (time.perf_counter() - start) / done * (len(open_runs) - done)
-            advance(1, f"{done} done, {len(open_runs) - done} left, about {left / 60:.0f} min; last: {cell.name}")
-    return done
+            advance(1)
+    return total
 
 
 def _check(cell: Cell, value: float | None, *, quick: bool) -> None:
