@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from multiea.adding import add
     from multiea.alignment import Alignment
     from multiea.configuration import Settings
     from multiea.data.groups import Groups
@@ -43,6 +44,7 @@ _HOMES = {
     "Settings": "multiea.configuration:Settings",
     "Task": "multiea.data.task:Task",
     "Training": "multiea.engines.training:Training",
+    "add": "multiea.adding:add",
     "align": "multiea.pipeline:align",
     "inspect": "multiea.data.inspection:inspect",
     "load": "multiea.data.load:load",
@@ -62,6 +64,7 @@ __all__ = [
     "Settings",
     "Task",
     "Training",
+    "add",
     "align",
     "inspect",
     "load",

@@ -84,13 +84,15 @@ def propagate(
     enhancement: Enhancement,
     *,
     beside: Beside | None = None,
+    start: Groups | None = None,
     test_entities: Groups | None = None,
     device: torch.device,
     random_state: int,
 ) -> Learned:
     """Propagates from the task's seeds alone, bootstraps, and propagates once more with what proved best.
 
-    task: in its canonical order. test_entities: groups whose members, not whose ties, limit where labels may come from.
+    task: in its canonical order. start: groups found by other means, labels of the first round; what that finds takes
+    their place. test_entities: groups whose members, not whose ties, limit where labels may come from.
     """
     wirings = [Wiring(kg, device) for kg in task.kgs]
     seeds, held_back = hold_back(task, HELD_BACK, random_state)
@@ -116,11 +118,13 @@ def propagate(
     round_restricted, restricted = (few and not is_exact([*map(len, part)], device) for part in (pools, at_last))
     history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
     history["search"] = "restricted" if restricted else "exact"
+    history |= {} if start is None else {"started_with": len(start)}
     none = bootstrapping.pool == "none"
     rehearsal = Task(task.kgs, seeds, held_back)
     error = 0.5 / max(int(np.triu(held_back.overlap(), 1).sum()), 1) ** 0.5  # of a share among so many pairs
     best: _Round | None = None
-    labels, found, worse, highest = seeds, Groups.empty(task.kg_names), 0, 0.0
+    found = Groups.empty(task.kg_names) if start is None else without_members(start, task.seeds)
+    labels, worse, highest = seeds.joined(found), 0, 0.0
 
     def compared(number: int) -> tuple[Pairs, list[np.ndarray]]:
         marks = signatures(task.kgs, labels) if round_restricted else None
@@ -149,7 +153,7 @@ def propagate(
             if worse == WORSE_ROUNDS or len(found) <= (1 + LITTLE) * before:
                 break
     assert best is not None
-    final = task.seeds.joined(_without_members(best.found, task.seeds))
+    final = task.seeds.joined(without_members(best.found, task.seeds))
     history["labels"] = len(final)
     embeddings = embedded(final, len(history["rounds"]), last=True)
     marks = signatures(task.kgs, final) if restricted else None
@@ -177,7 +181,7 @@ def _fit_for_labels(
     """Of what a round found the groups that may be labels of the next: complete closed ones, then partial sure ones."""
     complete = _trusted(closed_groups, weakest, held_back, bootstrapping.trust_in_complete)
     partial = _that_lack_nothing(sure, held_back, bootstrapping.trust_in_kinds)
-    return complete.joined(_without_members(partial, complete))
+    return complete.joined(without_members(partial, complete))
 
 
 def _trusted(groups: Groups, weakest: np.ndarray, held_back: Groups, least: float) -> Groups:
@@ -234,7 +238,7 @@ def _weights(labels: Groups, seeds: int, bootstrapping: Bootstrapping) -> np.nda
     return np.where(found_partial, bootstrapping.partial_weight, 1.0)
 
 
-def _without_members(groups: Groups, of: Groups) -> Groups:
+def without_members(groups: Groups, of: Groups) -> Groups:
     """Groups that have no member of others."""
     free = np.ones(len(groups), dtype=bool)
     for column, taken in zip(groups.members.T, of.members.T, strict=True):

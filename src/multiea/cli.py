@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands import aligning, comparing, configuring, data, exporting, reporting, reproducing
+from multiea.commands import adding, aligning, comparing, configuring, data, exporting, reporting, reproducing
 from multiea.console import out
 
 COMMANDS = (
@@ -18,6 +18,7 @@ COMMANDS = (
     data.build,
     data.synth,
     aligning.align,
+    adding.add,
     aligning.evaluate,
     comparing.compare,
     exporting.export,

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from multiea.adding import load_grown
 from multiea.bootstrapping import Bootstrapping
 from multiea.data.load import load
 from multiea.data.source import EMBEDDED, lasting
@@ -26,6 +27,7 @@ from multiea.similarity.enhancement import Enhancement
 
 FILE_OF_A_RUN = "config.toml"
 TOLD = "data.name"  # what a run says and nobody sets
+PATHS = ("seeds", "previous", "grown_from", "held_out")  # those of data, besides its source
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,25 @@ class Data:
     )
     lenient: bool = setting(False, "Whether groups' entities that their KG does not have are dropped.")
     previous: str | None = setting(None, "An earlier run, whose group ids are carried on.")
+    grown_from: str | None = setting(
+        None, "An earlier run that a KG is added to; source then names the files of that KG alone."
+    )
+    kg_name: str | None = setting(None, "What the KG that is added is called; by default as its first file.")
+    held_out: str | None = setting(None, "A file of known groups to score with, where a KG is added.")
 
     def __post_init__(self) -> None:
         if self.train_ratio is not None:
             check_share("train_ratio", self.train_ratio)
+        unfit = ("train_ratio", "previous") if self.grown_from is not None else ("kg_name", "held_out")
+        for name in unfit:
+            if getattr(self, name) is not None:
+                goes = "does not go" if self.grown_from is not None else "only goes"
+                raise SettingError(f"data.{name} {goes} with data.grown_from, a run that a KG is added to")
 
     def lasting(self) -> Data:
         """The same, found again from any folder."""
-        seeds, previous = (None if path is None else lasting(path) for path in (self.seeds, self.previous))
-        return replace(self, source=tuple(map(lasting, self.source)), seeds=seeds, previous=previous)
+        paths: dict[str, Any] = {name: lasting(path) for name in PATHS if (path := getattr(self, name)) is not None}
+        return replace(self, source=tuple(map(lasting, self.source)), **paths)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,14 +133,25 @@ class Settings:
 
     def arguments(self) -> dict[str, Any]:
         """What `align` is called with besides the task."""
-        return {name: value for name, value in vars(self).items() if name != "data"} | {"previous": self.data.previous}
+        of_align = {name: value for name, value in vars(self).items() if name != "data"}
+        return of_align | {"previous": self.data.previous, "grown_from": self.data.grown_from}
 
     def load(self) -> Task:
         """The data set, read as the settings say."""
         if not self.data.source:
             raise SettingError("no data set was named; give one as DATASET, or as data.source in the file of --config")
-        names = {name: value for name, value in asdict(self.data).items() if name not in ("name", "source", "previous")}
-        return load(self.data.source, random_state=self.random_state, **names)
+        data = self.data
+        if data.grown_from is not None:
+            return load_grown(
+                data.grown_from,
+                data.source,
+                name=data.kg_name,
+                seeds=data.seeds,
+                held_out=data.held_out,
+                lenient=data.lenient,
+            )
+        names = {name: getattr(data, name) for name in ("seeds", "train_ratio", "lenient")}
+        return load(data.source, random_state=self.random_state, **names)
 
     def in_force(self) -> dict[str, Any]:
         """All values that count with the engine, table by table."""
@@ -158,7 +181,7 @@ def from_file(path: str | Path) -> list[Given]:
     for one in values_of(tree, FIELDS, lambda key: f"{path}: {key}"):
         if one.key == "data.source":
             one = replace(one, value=tuple(part if part in EMBEDDED else str(folder / part) for part in one.value))
-        elif one.key in ("data.seeds", "data.previous"):
+        elif one.key in [f"data.{name}" for name in PATHS]:
             one = replace(one, value=str(folder / one.value))
         found.append(one)
     return found

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -58,6 +59,7 @@ def align(
     fusion_weight: float = 0.2,
     duplicates: Sequence[str] = (),
     previous: Alignment | str | Path | None = None,
+    grown_from: Alignment | str | Path | None = None,
     random_state: int = 0,
     device: str = "auto",
 ) -> Alignment:
@@ -67,7 +69,8 @@ def align(
     similarities count. pairwise: the encoder is trained for each pair of KGs alone, as methods for two KGs are, and
     what comes of it is joined. duplicates: names of KGs that hold some things more than once; a group has one member of
     each KG, and further ones of these KGs, as duplicates. previous: an alignment or a run folder whose group ids are
-    carried on; it changes nothing else.
+    carried on; it changes nothing else. grown_from: an alignment or a run folder of all KGs but a new one, whose groups
+    are where bootstrapping starts, and whose group ids are carried on; `add` makes the task for it.
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
@@ -90,11 +93,16 @@ def align(
     if enhancement.mode == "product":
         log.warning("enhancement 'product' is the paper's equation to the letter, for comparison: hubs ruin its groups")
     check_task(task)
-    ancestor = None if previous is None else _ancestor(previous, task)
+    followed = grown_from if previous is None else previous
+    ancestor = None if followed is None else _ancestor(followed, task, grown=grown_from is not None)
     seconds: dict[str, float] = {}
     ordered, places = canonical(task)
     for_learning = Task(ordered.kgs, ordered.seeds, validation=ordered.validation, name=task.name)
     with _memory_errors_explained(), _timed(seconds, "engine"):
+        start: Groups | None = None
+        if grown_from is not None:
+            how = {"propagation": propagation, "enhancement": enhancement, "random_state": random_state}
+            start = _start(task, ordered, grown_from, engine, bootstrap, device=device, **how)
         trained: Learned | None = None
         for name in encoders:
             trained = (learn_pairwise if pairwise else learn)(
@@ -108,6 +116,7 @@ def align(
                 bootstrap,
                 enhancement,
                 beside=None if trained is None else _beside(trained, fusion_weight),
+                start=start,
                 test_entities=ordered.held_out,
                 device=chosen,
                 random_state=random_state,
@@ -153,7 +162,7 @@ def align(
     return alignment if ancestor is None else alignment.following(ancestor)
 
 
-def _ancestor(previous: Alignment | str | Path, task: Task) -> Ancestor:
+def _ancestor(previous: Alignment | str | Path, task: Task, *, grown: bool) -> Ancestor:
     """The run whose ids are carried on, which must have a KG in common with this task."""
     from multiea.outputs.run_folder import read_ancestor
 
@@ -166,9 +175,20 @@ def _ancestor(previous: Alignment | str | Path, task: Task) -> Ancestor:
             expected=f"at least one KG of this task: {', '.join(task.kg_names)}",
             hint="KGs are recognised by name",
         )
-    if new:
+    if new and not grown:
         log.warning("new since the previous run: %s; ids follow the members in the other KGs", ", ".join(new))
     return ancestor
+
+
+def _start(
+    task: Task, ordered: Task, grown_from: Alignment | str | Path, engine: str, bootstrap: Bootstrapping, **how: Any
+) -> Groups:
+    """The groups from which bootstrapping starts where a KG is added, in the canonical order."""
+    from multiea.adding import begin
+    from multiea.outputs.run_folder import open_run
+
+    before = grown_from if isinstance(grown_from, Alignment) else open_run(grown_from)
+    return Groups.from_names(ordered.kgs, begin(task, before, engine, bootstrap, **how).names(task.kgs))
 
 
 def engine_names() -> list[str]:

@@ -13,12 +13,13 @@ import typer
 
 from multiea.commands.options import DATASET_HELP, AsJson, Force, Lenient, Out, RandomState, Seeds, ShowProgress
 from multiea.console import command, out, print_json, print_table
-from multiea.errors import counted
+from multiea.errors import OutputError, counted
 from multiea.showing import show_how, show_kgs, show_metrics
 from multiea.writing import refuse_existing
 
 if TYPE_CHECKING:
     from multiea.alignment import Alignment
+    from multiea.configuration import Settings
     from multiea.data.task import Task
 
 OPTIONS = {  # of align, and the settings they stand for
@@ -159,6 +160,14 @@ def align(
     given += [one for words in settings_words or () for one in from_words(words)]
     given += [Given(OPTIONS[name], value, option) for name, value, option in _given_options(context)]
     settings = Settings.of(given)
+    align_as_set(settings, out_folder, force=force, as_json=as_json)
+
+
+def align_as_set(settings: Settings, out_folder: Path, *, force: bool, as_json: bool) -> None:
+    """Aligns as the settings say, writes the run folder and shows what came of it."""
+    before = settings.data.grown_from
+    if before is not None:
+        _refuse_writing_over(out_folder, before)
     start = time.perf_counter()
     task = settings.load()
     alignment, metrics = _aligned(
@@ -169,8 +178,7 @@ def align(
         read_seconds=time.perf_counter() - start,
         **settings.arguments(),
     )
-    found = len(alignment.found.groups)
-    ids = alignment.ids
+    found, ids = len(alignment.found.groups), alignment.ids
     if as_json:
         answer = metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)}
         print_json(answer if ids is None else answer | {"lineage": ids.fates(), "new_kgs": list(ids.new_kgs)})
@@ -182,11 +190,19 @@ def align(
         out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
     if ids is not None:
         fates = ", ".join(f"{count:,} {fate}" for fate, count in ids.fates().items() if count)
-        out.print(f"ids follow {settings.data.previous}: {fates}; lineage.tsv says which")
+        out.print(f"ids follow {before or settings.data.previous}: {fates}; lineage.tsv says which")
     show_how(alignment)
     show_metrics(metrics)
     out.print(f"\nwritten to {out_folder}: groups.tsv has the groups found, groups.parquet these and the seeds,")
     out.print("each member with its confidence")
+
+
+def _refuse_writing_over(out_folder: Path, run: str) -> None:
+    """A run that a KG is added to is needed as long as the new one: its data set is found through it."""
+    from multiea.outputs.run_folder import folders_grown_from
+
+    if out_folder.resolve() in [folder.resolve() for folder in folders_grown_from(run)]:
+        raise OutputError(f"{out_folder} is what the new run grows from; write to another folder")
 
 
 def _given_options(context: typer.Context) -> Iterator[tuple[str, Any, str]]:

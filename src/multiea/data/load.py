@@ -6,6 +6,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers import read_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
@@ -124,12 +125,15 @@ def _read_one(source: str | Path, *, lenient: bool) -> Parts:
     return read_native_folder(path, lenient=lenient)
 
 
+def read_one_kg(files: Sequence[Path], name: str | None = None) -> KnowledgeGraph:
+    """One KG from its files, named after the first unless it has another name."""
+    known = stem_and_format(files[0])
+    return read_kg(name or (files[0].stem if known is None else known[0]), files)
+
+
 def _read_files(files: Sequence[Path], seeds: Path | None, *, lenient: bool) -> Parts:
     """Several files, one a KG named after it."""
-    kgs = []
-    for path in files:
-        known = stem_and_format(path)
-        kgs.append(read_kg(path.stem if known is None else known[0], [path]))
+    kgs = [read_one_kg([path]) for path in files]
     Task(kgs)  # two KGs of one name, or too few, before the seeds are read
     groups = {} if seeds is None else {"seeds": read_groups(seeds, kgs, lenient=lenient)}
     return Parts(" + ".join(kg.name for kg in kgs), kgs, groups)

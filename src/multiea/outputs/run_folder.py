@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -25,7 +25,7 @@ from multiea import __version__
 from multiea.alignment import Alignment, group_ids
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.load import load
+from multiea.data.load import load, read_one_kg
 from multiea.data.readers import read_groups
 from multiea.data.readers.tables import first_line
 from multiea.data.task import Task
@@ -126,24 +126,26 @@ def _damage_named(folder: Path) -> Iterator[None]:
         raise InputError(found, path=folder, expected="a run folder as it was written", hint="Align again") from None
 
 
+def folders_grown_from(folder: str | Path) -> list[Path]:
+    """A run folder, and if a KG was added in it the run before, and so on."""
+    folders = [Path(folder)]
+    while True:
+        with _damage_named(folders[-1]):
+            before = _settings(folders[-1]).get("data", {}).get("grown_from")
+        if before is None:
+            return folders
+        if Path(before).resolve() in [one.resolve() for one in folders]:
+            raise InputError(
+                f"grown from {before}, which is grown from it", path=folders[-1], expected="a run that was there before"
+            )
+        folders.append(Path(before))
+
+
 def _with_triples(alignment: Alignment, folder: Path) -> Alignment:
     """The same over the KGs of the data set it was made of, which must be as they were."""
-    source = alignment.settings.get("data", {}).get("source")
-    if source is None:
-        raise InputError(
-            "the run does not say which data set it was made of, so its triples are unknown",
-            path=folder,
-            hint="Align with the command line, or use the alignment in Python as it was made",
-        )
-    kgs = load(source, lenient=True).kgs
-    hashes = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["input"]
-    changed = [name for name in hashes if name not in {kg.name for kg in kgs if _hash(kg) == hashes[name]}]
-    if changed or len(kgs) != len(hashes):
-        raise InputError(
-            f"the data set {' '.join(source)} is not what this run was made of: {', '.join(changed) or 'more KGs'}",
-            path=folder,
-            hint="Bring the old files back, or align again",
-        )
+    kgs: list[KnowledgeGraph] = []
+    for one in reversed(folders_grown_from(folder)):
+        kgs = _kgs_of_data_set(one, kgs)
     by_name = {kg.name: kg for kg in kgs}
     task = alignment.task
     task = Task(
@@ -157,8 +159,38 @@ def _with_triples(alignment: Alignment, folder: Path) -> Alignment:
     return replace(alignment, task=task)
 
 
+def _kgs_of_data_set(folder: Path, before: Sequence[KnowledgeGraph]) -> list[KnowledgeGraph]:
+    """The KGs of a run, those of the run before it included, with their triples."""
+    with _damage_named(folder):
+        data = _settings(folder).get("data", {})
+        hashes = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["input"]
+    source = data.get("source")
+    if source is None:
+        raise InputError(
+            "the run does not say which data set it was made of, so its triples are unknown",
+            path=folder,
+            hint="Align with the command line, or use the alignment in Python as it was made",
+        )
+    if before:
+        kgs = [*before, read_one_kg([Path(file) for file in source], data.get("kg_name"))]
+    else:
+        kgs = list(load(source, lenient=True).kgs)
+    changed = [name for name in hashes if name not in {kg.name for kg in kgs if _hash(kg) == hashes[name]}]
+    if changed or len(kgs) != len(hashes):
+        raise InputError(
+            f"the data set {' '.join(source)} is not what this run was made of: {', '.join(changed) or 'more KGs'}",
+            path=folder,
+            hint="Bring the old files back, or align again",
+        )
+    return kgs
+
+
+def _settings(folder: Path) -> dict[str, Any]:
+    return tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+
+
 def _opened(folder: Path) -> Alignment:
-    settings = tomllib.loads((folder / "config.toml").read_text(encoding="utf-8"))
+    settings = _settings(folder)
     names = pl.read_parquet(folder / "entities.parquet", glob=False)
     kgs = []
     for name in names["kg"].unique(maintain_order=True):

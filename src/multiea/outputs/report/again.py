@@ -49,6 +49,9 @@ def again(subject: Subject) -> Section:
 def align_command(subject: Subject) -> list[str]:
     """The words of `multiea align` that make the same run in a new folder."""
     settings = dict(_flat(subject.alignment.settings))
+    if "data.grown_from" in settings:
+        run = subject.run or UNKNOWN_RUN
+        return ["multiea", "align", "--config", run, "--out", f"{run.rstrip('/')}-again"]
     words = ["multiea", "align", *(str(part) for part in settings.get("data.source", [UNKNOWN_DATA]))]
     words += ["--out", f"{(subject.run or UNKNOWN_RUN).rstrip('/')}-again"]
     for name, option in OPTIONS.items():
