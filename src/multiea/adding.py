@@ -17,8 +17,9 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import read_one_kg
 from multiea.data.readers import read_groups
 from multiea.data.task import Task
+from multiea.engines.trained import PROPAGATION
 from multiea.errors import InputError, SettingError, counted
-from multiea.pipeline import PROPAGATION, align, check_engine
+from multiea.pipeline import align, check_engine
 
 log = logging.getLogger("multiea")
 

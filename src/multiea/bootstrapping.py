@@ -34,6 +34,7 @@ HELD_BACK = 0.1
 WORSE_ROUNDS = 2  # so many rounds in a row that are clearly worse than the best end it
 LITTLE = 0.08  # a round that adds a smaller share of labels than this is the last
 FEWEST_JUDGED = 5
+GIVING_AWAY = 2  # so many triples around a seed held back tell too much of it
 ENOUGH_UNJUDGED = 0.15  # the weakest score that makes a complete group a label where too few can be judged
 
 
@@ -123,7 +124,7 @@ def propagate(
     rehearsal = Task(task.kgs, seeds, held_back)
     error = 0.5 / max(int(np.triu(held_back.overlap(), 1).sum()), 1) ** 0.5  # of a share among so many pairs
     best: _Round | None = None
-    found = Groups.empty(task.kg_names) if start is None else without_members(start, task.seeds)
+    found = Groups.empty(task.kg_names) if start is None else _fit_to_start(start, task, held_back)
     labels, worse, highest = seeds.joined(found), 0, 0.0
 
     def compared(number: int) -> tuple[Pairs, list[np.ndarray]]:
@@ -236,6 +237,24 @@ def _weights(labels: Groups, seeds: int, bootstrapping: Bootstrapping) -> np.nda
     found_partial = labels.sizes < len(labels.kg_names)
     found_partial[:seeds] = False
     return np.where(found_partial, bootstrapping.partial_weight, 1.0)
+
+
+def _fit_to_start(groups: Groups, task: Task, held_back: Groups) -> Groups:
+    """Groups without a member that is in a seed, or a few triples from one of those held back.
+
+    Groups that were found with the help of these seeds would give away what they are to judge.
+    """
+    groups = without_members(groups, task.seeds)
+    apart = np.ones(len(groups), dtype=bool)
+    for kg, column, held in zip(task.kgs, groups.members.T, held_back.members.T, strict=True):
+        near = np.zeros(len(kg.entities) + 1, dtype=bool)  # the last is for those that are absent
+        near[held[held != ABSENT]] = True
+        head, _, tail = kg.triples.T
+        for _ in range(GIVING_AWAY):
+            heads, tails = head[near[tail]], tail[near[head]]
+            near[heads] = near[tails] = True
+        apart &= ~near[column]
+    return groups.take(apart)
 
 
 def without_members(groups: Groups, of: Groups) -> Groups:
