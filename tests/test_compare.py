@@ -392,7 +392,7 @@ def test_errors_are_one_line_and_write_nothing(folders: dict[str, str], tmp_path
     one, two, strangers = folders["one"], folders["two"], folders["strangers"]
     for words, message in (
         ([one], "at least two run folders"),
-        ([one, str(tmp_path / "nowhere")], "nowhere: no config.toml"),
+        ([one, str(tmp_path / "nowhere")], "nowhere: does not exist"),
         ([one, two, one, "--out", str(out)], "--out writes the changes between two runs, but 3 were given"),
         ([one, strangers, "--out", str(out)], "fewer than two KGs in common"),
         ([one, two, "--random-state", "-1"], "random_state must be"),

@@ -261,7 +261,7 @@ def test_a_previous_run_that_is_none_is_an_error_before_any_work(task: Task, tmp
     words = ["align", str(tmp_path), "--out", str(out), *tail, "--previous"]
     result = runner.invoke(app, [*words, str(tmp_path / "nowhere")])
     assert result.exit_code == 2
-    assert "nowhere: no config.toml" in result.stderr
+    assert "nowhere: does not exist" in result.stderr
     multiea.align(task).save(other)
     result = runner.invoke(app, [*words, str(other)])
     assert result.exit_code == 2

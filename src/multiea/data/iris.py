@@ -60,7 +60,7 @@ def _name_of(iri: str) -> str:
 
 def _iris(names: pl.Series, prefix: str) -> pl.Series:
     names = names.cast(pl.String)
-    other = names.filter(~is_iri(names))
+    other = names.filter(~is_iri(names)).unique()
     if other.is_empty():
         return names
     easy = other.str.contains(_SAFE)

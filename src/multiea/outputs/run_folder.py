@@ -69,7 +69,7 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
         alignment.groups.write_parquet(folder / "groups.parquet")
         alignment.pairs.write_parquet(folder / "pairs.parquet")
         if alignment.ids is not None and alignment.ids.lineage.height:
-            alignment.ids.lineage.write_csv(folder / "lineage.tsv", separator="\t")
+            alignment.ids.lineage.write_csv(folder / "lineage.tsv", separator="\t", quote_style="never")
         _save_embeddings(alignment, folder / "embeddings.safetensors")
         _write_json(folder / "metrics.json", metrics)
         _write_json(folder / "manifest.json", manifest(alignment))
@@ -118,7 +118,8 @@ def _damage_named(folder: Path) -> Iterator[None]:
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
         expected = "a run folder, as `multiea align --out` makes it"
-        raise InputError(f"no {', '.join(missing)}", path=folder, expected=expected)
+        found = f"no {', '.join(missing)}" if folder.is_dir() else "is a file" if folder.exists() else "does not exist"
+        raise InputError(found, path=folder, expected=expected)
     try:
         yield
     except (ValueError, TypeError, LookupError, AttributeError, pl.exceptions.PolarsError, SafetensorError) as error:
@@ -171,10 +172,17 @@ def _kgs_of_data_set(folder: Path, before: Sequence[KnowledgeGraph]) -> list[Kno
             path=folder,
             hint="Align with the command line, or use the alignment in Python as it was made",
         )
-    if before:
-        kgs = [*before, read_one_kg([Path(file) for file in source], data.get("kg_name"))]
-    else:
-        kgs = list(load(source, lenient=True).kgs)
+    try:
+        if before:
+            kgs = [*before, read_one_kg([Path(file) for file in source], data.get("kg_name"))]
+        else:
+            kgs = list(load(source, lenient=True).kgs)
+    except InputError as error:
+        raise InputError(
+            f"the data set it was made of, {' '.join(source)}, cannot be read: {error}",
+            path=folder,
+            hint="Bring it back to that place, or align again",
+        ) from None
     changed = [name for name in hashes if name not in {kg.name for kg in kgs if _hash(kg) == hashes[name]}]
     if changed or len(kgs) != len(hashes):
         raise InputError(

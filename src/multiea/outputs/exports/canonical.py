@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.groups import ABSENT
-from multiea.data.iris import GROUP, entity_iris
+from multiea.data.iris import ENTITY, GROUP, entity_iris
 from multiea.errors import resolve
 
 if TYPE_CHECKING:
@@ -22,14 +22,17 @@ class Canonical:
     """All entities, KG after KG, and what stands for each.
 
     iris: (N,) of the entities themselves. merged: (N,) the IRI that stands for each: its own where it is in no group.
-    group: (N,) the id of its group, null without one. encoded: how many names were no IRIs.
+    group: (N,) the id of its group, null without one.
     """
 
     offsets: np.ndarray
     iris: pl.Series
     merged: pl.Series
     group: pl.Series
-    encoded: int
+
+    def encoded_members(self) -> int:
+        """How many members of groups have names that are no IRIs."""
+        return int(self.iris.filter(self.group.is_not_null()).str.starts_with(ENTITY).sum())
 
 
 def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
@@ -44,7 +47,6 @@ def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
         resolve(name, dict.fromkeys(task.kg_names), what="KG")
     offsets = np.cumsum([0, *(len(kg.entities) for kg in task.kgs)])
     iris = pl.concat([entity_iris(kg.entities, kg.name) for kg in task.kgs]).alias("iri")
-    names = pl.concat([kg.entities for kg in task.kgs]).alias("name")
     row, ids, columns = _rows_of_entities(alignment, offsets)
     shared = _means_two_things(iris, row)
     by_size = sorted(task.kgs, key=lambda kg: (-len(kg.triples), -len(kg.entities), kg.name))
@@ -65,7 +67,6 @@ def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
         iris,
         joined.select(pl.coalesce("merged", "iri")).to_series().alias("merged"),
         joined["id"].alias("group"),
-        int((iris != names).sum()),
     )
 
 

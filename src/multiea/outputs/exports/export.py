@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -73,21 +74,21 @@ def _groups(alignment: Alignment, out: Path, choices: Choices, force: bool) -> W
 def _sssom(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
     with new_file(out, force=force) as draft:
         count = write_sssom(alignment, draft, predicate=choices.predicate)
-    return Written((out,), count, "mapping", _names(alignment, choices).encoded)
+    return Written((out,), count, "mapping", _names(alignment, choices).encoded_members())
 
 
 def _same_as(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
     names = _names(alignment, choices)
     with new_file(out, force=force) as draft:
         count = write_same_as(names, draft, closure=choices.closure)
-    return Written((out,), count, "triple", names.encoded)
+    return Written((out,), count, "triple", names.encoded_members())
 
 
 def _alignment_rdf(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
     with new_folder(out, "folder of alignments", force=force) as draft:
         count = write_alignment_rdf(alignment, draft)
         files = tuple(out / path.name for path in sorted(draft.iterdir()))
-    return Written(files, count, "cell", _names(alignment, choices).encoded)
+    return Written(files, count, "cell", _names(alignment, choices).encoded_members())
 
 
 def _merged(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
@@ -110,7 +111,8 @@ def _merged(alignment: Alignment, out: Path, choices: Choices, force: bool) -> W
                 with new_file(path, force=force) as other:
                     table.write_parquet(other)
                 files.append(path)
-    return Written(tuple(files), count, "fact", names.encoded)
+    what = "quad" if out.suffix.lower() == ".nq" else "fact"
+    return Written(tuple(files), count, what, merging.encoded(alignment, names))
 
 
 def _networkx(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
@@ -118,9 +120,11 @@ def _networkx(alignment: Alignment, out: Path, choices: Choices, force: bool) ->
         raise OutputError(f"{out}: a networkx graph is written as .graphml")
     names = _names(alignment, choices)
     graph = to_networkx(alignment, names)
+    for *_, about in graph.edges(data=True):
+        about["sources"] = json.dumps(about["sources"], ensure_ascii=False)  # GraphML has no lists
     with new_file(out, force=force) as draft:
         library("networkx").write_graphml(graph, draft)
-    return Written((out,), graph.number_of_edges(), "edge", names.encoded)
+    return Written((out,), graph.number_of_edges(), "edge", merging.encoded(alignment, names))
 
 
 def _pyg(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
@@ -132,7 +136,7 @@ def _pyg(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Writ
     data = to_pyg(alignment, names)
     with new_file(out, force=force) as draft:
         torch.save(data, draft)
-    return Written((out,), int(data.edge_index.shape[1]), "edge", names.encoded)
+    return Written((out,), int(data.edge_index.shape[1]), "edge", merging.encoded(alignment, names))
 
 
 def _names(alignment: Alignment, choices: Choices) -> Canonical:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from multiea import progress
-from multiea.data.iris import is_iri, kg_iri, relation_iris
+from multiea.data.iris import ENTITY, RELATION, is_iri, kg_iri, relation_iris
 from multiea.errors import InputError
 from multiea.outputs.exports.same_as import ROWS, write_lines
 
@@ -124,6 +124,15 @@ def write_parquet(alignment: Alignment, names: Canonical, path: Path) -> int:
 def _looked_up(column: str, names: pl.Series) -> pl.Expr:
     """Numbers replaced by what stands there."""
     return pl.col(column).map_batches(names.gather, return_dtype=names.dtype, is_elementwise=True)
+
+
+def encoded(alignment: Alignment, names: Canonical) -> int:
+    """How many names of entities and relations in the merged KG were no IRIs."""
+    relations = pl.concat([relation_iris(kg.relations) for kg in alignment.task.kgs]).unique()
+    entities = names.merged.unique()
+    return len(entities.filter(entities.str.starts_with(ENTITY))) + len(
+        relations.filter(relations.str.starts_with(RELATION))
+    )
 
 
 def undo_table(alignment: Alignment, names: Canonical) -> pl.DataFrame:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def to_networkx(alignment: Alignment, names: Canonical) -> Any:
-    """A networkx MultiDiGraph: nodes by IRI with their group, edges keyed by relation with their sources."""
+    """A networkx MultiDiGraph: nodes by IRI with their group, edges keyed by relation with a list of sources."""
     networkx = library("networkx")
     merged = merge(alignment, names)
     facts, stated = merged.joined()
@@ -28,7 +28,7 @@ def to_networkx(alignment: Alignment, names: Canonical) -> Any:
     graph.add_nodes_from((name, {"group": of_node.get(number, "")}) for number, name in enumerate(nodes))
     kgs = np.array(alignment.task.kg_names)
     graph.add_edges_from(
-        (nodes[head], nodes[tail], relations[relation], {"sources": " ".join(kgs[here])})
+        (nodes[head], nodes[tail], relations[relation], {"sources": kgs[here].tolist()})
         for (head, relation, tail), here in zip(facts.tolist(), stated, strict=True)
     )
     return graph
