@@ -377,3 +377,15 @@ def test_a_hundred_thousand_groups_make_a_small_page(tmp_path: Path) -> None:
     made(4, 100_000).report(tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size < 1_000_000
     assert "A sample: 225 of 100,000 groups" in checked(tmp_path / "page.html")
+
+
+def test_rounds_that_nothing_could_judge_have_no_score(tmp_path: Path) -> None:
+    write_synthetic(Synthesis(kgs=3, entities=100, relations=5), tmp_path)
+    task = multiea.load(tmp_path)
+    few = Task(task.kgs, task.seeds.take(np.arange(6)))
+    alignment = multiea.align(few)
+    assert {one["f1_held_back"] for one in alignment.history["rounds"]} == {None}
+    alignment.report(tmp_path / "page.html")
+    page = checked(tmp_path / "page.html")
+    assert "too few seeds to hold some back" in page
+    assert "F1 of pairs on seeds held back" not in page

@@ -140,7 +140,8 @@ def propagate(
             inside = scores_inside(whole, scores, candidates)
             calibration = calibrate(whole, inside, held_back)
             f1 = scores_of_pairs(whole, held_back)["f1"]
-            history["rounds"].append({"labels": len(labels), "f1_held_back": f1})
+            judged = f1 if len(held_back) else None
+            history["rounds"].append({"labels": len(labels), "f1_held_back": judged})
             before = len(found)
             if not none:
                 sure = replace(calibration, threshold=bootstrapping.trust_in_members).found(whole, inside).groups

@@ -37,7 +37,8 @@ def course(subject: Subject) -> Section | None:
 def _rounds(history: Mapping[str, Any]) -> Html:
     rounds = history["rounds"]
     numbers = list(range(1, len(rounds) + 1))
-    labels, f1 = ([one[name] for one in rounds] for name in ("labels", "f1_held_back"))
+    labels = [one["labels"] for one in rounds]
+    f1 = [one["f1_held_back"] for one in rounds if one["f1_held_back"] is not None]
     words = f"Bootstrapping took {counted(len(rounds), 'round')}: labels began with the seeds, and groups sure enough "
     words += f"were added each time. The final propagation used {history.get('labels', labels[-1]):,} labels."
     span = (0.5, len(rounds) + 0.5) if len(rounds) == 1 else (1.0, float(len(rounds)))
@@ -49,14 +50,20 @@ def _rounds(history: Mapping[str, Any]) -> Html:
             f"From {labels[0]:,} to {labels[-1]:,} labels.",
             [*label_axes.drawn(), *line(label_axes, numbers, labels, "series-0", dots=True)],
         ),
-        chart(
-            "F1 of pairs on seeds held back, by round",
-            f"From {f1[0]:.1%} to {f1[-1]:.1%}; at best {max(f1):.1%}.",
-            [*f1_axes.drawn(), *line(f1_axes, numbers, f1, "series-0", dots=True)],
-        ),
     ]
-    rows: list[list[Content]] = [[number, one["labels"], f"{one['f1_held_back']:.1%}"]
-                                 for number, one in zip(numbers, rounds, strict=True)]  # fmt: skip
+    if f1:
+        charts.append(
+            chart(
+                "F1 of pairs on seeds held back, by round",
+                f"From {f1[0]:.1%} to {f1[-1]:.1%}; at best {max(f1):.1%}.",
+                [*f1_axes.drawn(), *line(f1_axes, numbers, f1, "series-0", dots=True)],
+            )
+        )
+    else:
+        words += " There were too few seeds to hold some back and judge a round by them."
+    told = [f"{one['f1_held_back']:.1%}" if f1 else "-" for one in rounds]
+    rows: list[list[Content]] = [[number, one["labels"], judged]
+                                 for number, one, judged in zip(numbers, rounds, told, strict=True)]  # fmt: skip
     table_of_rounds = table("Rounds of bootstrapping", ["round", "labels", "F1 on seeds held back"], rows)
     drawn = element("div", *charts, class_="charts")
     return joined([paragraph(words), drawn, folded("The same as numbers", table_of_rounds)])

@@ -36,7 +36,7 @@ class _Training(BaseModel):
 
 class _Round(BaseModel):
     labels: int
-    f1_held_back: float
+    f1_held_back: float | None
 
 
 class _History(_Training):

@@ -40,7 +40,7 @@ def confidences(subject: Subject) -> Section:
         [f"{edges[at]:.2f} to {edges[at + 1]:.2f}", *(int(count[at]) for _, count in counts)] for at in reversed(shown)
     ]
     numbers = table("Found groups by confidence", ["confidence", *(name for name, _ in counts)], rows)
-    words = "The confidence of a group is the mean of its members': how probably each is the same as another member."
+    words = "The confidence of a group is the mean of its members': how surely each is the same as another member."
     body = [paragraph(words), paragraph(told), drawn, folded("The same as numbers", numbers)]
     return Section("confidences", title, joined(body))
 
