@@ -16,10 +16,12 @@ from multiea import InputError, MultiEAError, Task
 from multiea.cli import app
 from multiea.pipeline import usual_training
 from multiea.reproduction.cells import NEEDS, Cell, read_cells, wanted
+from multiea.reproduction.figures import statistics
 from multiea.reproduction.gold_order import TURNED, WAYS, scores_by_order, turned
 from multiea.reproduction.numbers import NOT_RUN
 from multiea.reproduction.pages import QUICK, pages, sensitivity_svg
-from multiea.reproduction.running import run_cell, run_cells, settings_of, store, stored
+from multiea.reproduction.running import run_cell, run_cells, settings_of, store, stored, tasks
+from test_benchmarks import SHARED, needs_archives
 
 REST = 'data = "dbp-4"\nenhancements = ["none"]\n[settings]\nengine = "kecg"'
 PROJECT = Path(__file__).resolve().parent.parent
@@ -77,6 +79,13 @@ def test_pages_are_made_of_what_is_stored(cells: dict[str, Cell]) -> None:
         assert (PROJECT / "docs" / "results" / f"{name}.md").read_text(encoding="utf-8") == text, name
     figure = PROJECT / "docs" / "results" / "figure-sensitivity.svg"
     assert figure.read_text(encoding="utf-8") == sensitivity_svg(cells, EXPERIMENTS / "results")
+
+
+@needs_archives
+def test_the_page_of_statistics_is_made_of_the_data(tmp_path: Path) -> None:
+    task_of, _ = tasks(SHARED, tmp_path, quick=False)
+    page = (PROJECT / "docs" / "results" / "table-1.md").read_text(encoding="utf-8")
+    assert statistics(task_of, quick=False) == page
 
 
 def test_every_run_of_every_experiment_is_stored_with_its_settings(cells: dict[str, Cell]) -> None:
