@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -33,6 +33,8 @@ from multiea.grouping.lineage import Ancestor
 from multiea.grouping.mutual import FoundGroups, joined, scores_inside
 from multiea.setting import told
 from multiea.similarity.enhancement import Enhancement, Pairs
+
+PartSettings = Mapping[str, Propagation | Bootstrapping | Training]
 
 log = logging.getLogger("multiea")
 FUSION = f"{PROPAGATION}+multiea"
@@ -133,16 +135,8 @@ def align(
         )
     with _memory_errors_explained(), _timed(seconds, "grouping"):
         found, further = grouped(for_learning, learned.embeddings, scores, pools, calibration, duplicates)
-    used = {
-        "enhancement": told(enhancement, default_enhancement(engine, enhancement.mode)),
-        "propagation": asdict(propagation),
-        "bootstrap": asdict(bootstrap),
-        "training": asdict(training),
-        "fusion_weight": fusion_weight,
-    }
-    used |= {"duplicates": duplicates} if duplicates else {}
-    used |= {"pairwise": True} if pairwise else {}
-    used = {name: value for name, value in used.items() if name not in unused_settings(engine)}
+    parts: PartSettings = {"propagation": propagation, "bootstrap": bootstrap, "training": training}
+    used = _settings_used(engine, enhancement, parts, fusion_weight, duplicates, pairwise=pairwise)
     settings = {"engine": engine, "random_state": random_state, "device": device, **used}
     marks = learned.signatures
     among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
@@ -160,6 +154,23 @@ def align(
         _among_all=among_all,
     )
     return alignment if ancestor is None else alignment.following(ancestor)
+
+
+def _settings_used(
+    engine: str,
+    enhancement: Enhancement,
+    parts: PartSettings,
+    fusion_weight: float,
+    duplicates: Sequence[str],
+    *,
+    pairwise: bool,
+) -> dict[str, Any]:
+    """What a run folder must hold to make the run again: settings that count with its engine, no others."""
+    used: dict[str, Any] = {"enhancement": told(enhancement, default_enhancement(engine, enhancement.mode))}
+    used |= {name: asdict(part) for name, part in parts.items()} | {"fusion_weight": fusion_weight}
+    used |= {"duplicates": list(duplicates)} if duplicates else {}
+    used |= {"pairwise": True} if pairwise else {}
+    return {name: value for name, value in used.items() if name not in unused_settings(engine)}
 
 
 def _ancestor(previous: Alignment | str | Path, task: Task, *, grown: bool) -> Ancestor:
@@ -208,7 +219,7 @@ def check_engine(engine: str) -> list[str]:
 
 
 def unused_settings(engine: str) -> dict[str, str]:
-    """Settings that change nothing with an engine, each with an engine it is for."""
+    """PartSettings that change nothing with an engine, each with an engine it is for."""
     names = check_engine(engine)
     unused = {} if len(names) > 1 else {"fusion_weight": FUSION}
     if names == [PROPAGATION]:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from multiea.commands.aligning import align_as_set
-from multiea.commands.options import AsJson, Force, Lenient, Out, RandomState, ShowProgress
+from multiea.commands.options import AsJson, Device, Force, Lenient, Out, RandomState, ShowProgress
 from multiea.console import command
 from multiea.writing import refuse_existing
 
@@ -29,7 +29,7 @@ def add(
     name: Annotated[str | None, typer.Option(help="What the new KG is called; by default as its file.")] = None,
     held_out: Annotated[Path | None, typer.Option("--held-out", help="A file of known groups to score with.")] = None,
     random_state: RandomState = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Device = "auto",
     lenient: Lenient = False,
     force: Force = False,
     as_json: AsJson = False,

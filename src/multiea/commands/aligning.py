@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multiea.commands.options import DATASET_HELP, AsJson, Force, Lenient, Out, RandomState, Seeds, ShowProgress
+from multiea.commands.options import DATASET_HELP, AsJson, Device, Force, Lenient, Out, RandomState, Seeds, ShowProgress
 from multiea.console import command, out, print_json, print_table
 from multiea.errors import OutputError, counted
 from multiea.showing import show_how, show_kgs, show_metrics
@@ -142,7 +142,7 @@ def align(
         float | None, typer.Option(help="Share of known groups to learn from; 0.3 where the data set does not say.")
     ] = None,
     random_state: RandomState = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    device: Device = "auto",
     lenient: Lenient = False,
     force: Force = False,
     as_json: AsJson = False,

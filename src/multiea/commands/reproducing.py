@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from multiea.commands.options import AsJson, Device, ShowProgress
 from multiea.console import command, err, out, print_json
 from multiea.errors import SettingError, resolve
 from multiea.reproduction.cells import NEEDS
@@ -34,9 +35,9 @@ def reproduce(
         bool,
         typer.Option("--quick", help="A cut of every experiment on small generated KGs; its numbers say nothing."),
     ] = False,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    as_json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
-    show_progress: Annotated[bool, typer.Option("--progress/--no-progress", help="Show how far long work is.")] = True,
+    device: Device = "auto",
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
 ) -> None:
     """Run the paper's experiments and write its tables and figures, beside what was published.
 
