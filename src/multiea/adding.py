@@ -8,18 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from multiea.alignment import Alignment
-from multiea.bootstrapping import Bootstrapping, without_members
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import read_one_kg
 from multiea.data.readers import read_groups
 from multiea.data.task import Task
-from multiea.engines.trained import PROPAGATION
-from multiea.errors import InputError, SettingError, counted
-from multiea.pipeline import align, check_engine
+from multiea.errors import InputError, SettingError
+from multiea.pipeline import align
 
 log = logging.getLogger("multiea")
 
@@ -66,8 +63,9 @@ def grown(
 ) -> Task:
     """A task's KGs and a new one; what was known of them united with what is known of all.
 
-    seeds, held_out: over the task's KGs and, last, the new one. Held-out and validation groups of the task stay what
-    they were, except those with a member that is in a seed now. path: where the seeds came from, for errors.
+    seeds, held_out: over the task's KGs and, last, the new one. Seeds of the task of which they say nothing are open:
+    a member in the new KG is looked for. Held-out and validation groups of the task stay what they were, except those
+    with a member that is in a seed now. path: where the seeds came from, for errors.
     """
     _refuse_known_name(before, kg)
     if not any(len(one.triples) for one in before.kgs):
@@ -87,14 +85,17 @@ def grown(
             hint="Name the column of the new KG as the KG is named (--name)",
         )
     kgs = [*before.kgs, kg]
-    all_seeds = united(_with_a_new_kg(before.seeds, kg), seeds, kgs, "seed")
-    untied = int((~all_seeds.present[:, -1]).sum())
-    if untied:
-        log.warning("%s without a member in %s: none is looked for", counted(untied, "seed"), kg.name)
-    rest = [without_members(_with_a_new_kg(some, kg), all_seeds) for some in (before.held_out, before.validation)]
+    closed, still_open = (_with_a_new_kg(some, kg) for some in (before.seeds, before.open_seeds))
+    known = united(closed.joined(still_open), seeds, kgs, "seed")
+    is_open = known.apart_from(seeds)
+    is_open[len(closed) : len(closed) + len(still_open)] = True
+    to_score, validation = (_with_a_new_kg(some, kg) for some in (before.held_out, before.validation))
+    to_score, validation = (some.take(some.apart_from(known)) for some in (to_score, validation))
     if held_out is not None:
-        rest[0] = united(rest[0], held_out, kgs, "held-out group")
-    return Task(kgs, all_seeds, *rest, name=f"{before.name} + {kg.name}", notes=before.notes)
+        to_score = united(to_score, held_out, kgs, "held-out group")
+    closed, still_open = known.take(~is_open), known.take(is_open)
+    name = f"{before.name} + {kg.name}"
+    return Task(kgs, closed, to_score, validation, still_open, name=name, notes=before.notes)
 
 
 def united(known: Groups, more: Groups, kgs: Sequence[KnowledgeGraph], what: str) -> Groups:
@@ -118,86 +119,6 @@ def united(known: Groups, more: Groups, kgs: Sequence[KnowledgeGraph], what: str
             members[row] = np.maximum(old, new)
     apart = (hits == ABSENT).all(axis=1)
     return Groups(known.kg_names, np.concatenate([members, more.members[apart]]))
-
-
-def begin(task: Task, before: Alignment, engine: str, bootstrapping: Bootstrapping, **settings: Any) -> Groups:
-    """Complete groups to start bootstrapping from: those found before, with the members found in the new KG.
-
-    The KGs before are merged by their alignment into one; each KG that is new is aligned with it as one of two.
-    """
-    if PROPAGATION not in check_engine(engine):
-        raise SettingError(f"a KG is added by propagation, not by engine '{engine}' alone; use {PROPAGATION}")
-    if bootstrapping.pool != "all":
-        raise SettingError(f"a KG is added by bootstrap 'all', not '{bootstrapping.pool}': groups found are labels")
-    new = [kg for kg in task.kgs if kg.name not in before.task.kg_names]
-    kgs = {kg.name: kg for kg in task.kgs}
-    changed = [kg.name for kg in before.task.kgs if kg.name not in kgs or not kg.entities.equals(kgs[kg.name].entities)]
-    if changed or not new:
-        what = f"other entities of {', '.join(changed)}" if changed else "no new KG"
-        raise InputError(f"{what} since the alignment before", expected="its KGs as they were, and one that is new")
-    columns = [task.kg_names.index(name) for name in before.task.kg_names]
-    merged, nodes = merge([task.kgs[column] for column in columns], before)
-    in_order = sorted(range(len(columns)), key=lambda kg: before.task.kg_names[kg])
-    found = np.full((len(before.found.groups), len(task.kgs)), ABSENT, dtype=np.int32)
-    found[:, columns] = before.found.groups.members
-    node_of_found = _first_node(before.found.groups.members, nodes, in_order)
-    for kg in new:
-        column = task.kg_names.index(kg.name)
-        tied = task.seeds.take(task.seeds.present[:, column] & task.seeds.present[:, columns].any(axis=1))
-        pairs = np.stack([_first_node(tied.members[:, columns], nodes, in_order), tied.members[:, column]], axis=1)
-        _, where, count = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
-        pairs = pairs[count[where] == 1]  # two seeds in one node: the old alignment was wrong there
-        if not len(pairs):
-            continue
-        both = Task([merged, kg], Groups((merged.name, kg.name), pairs.astype(np.int32)), name=task.name)
-        of_both = align(both, engine=PROPAGATION, bootstrap=bootstrapping, **settings).found.groups.members
-        counterpart = np.full(len(merged.entities), ABSENT, dtype=np.int32)
-        counterpart[of_both[:, 0]] = of_both[:, 1]
-        found[:, column] = counterpart[node_of_found]
-    return Groups(task.kg_names, found).complete
-
-
-def merge(kgs: Sequence[KnowledgeGraph], alignment: Alignment) -> tuple[KnowledgeGraph, list[np.ndarray]]:
-    """One KG in which the members of a group are one entity, and for each KG where its entities are in it.
-
-    Entities and relations of equal names in two KGs stay two: only groups say what is the same.
-    """
-    sizes = [len(kg.entities) for kg in kgs]
-    offsets = np.cumsum([0, *sizes])
-    members = alignment.task.seeds.joined(alignment.found.groups).members.astype(np.int64)
-    joint = np.where(members == ABSENT, ABSENT, members + offsets[:-1])
-    by_name = sorted(range(len(kgs)), key=lambda kg: kgs[kg].name)
-    first = (joint[:, by_name] != ABSENT).argmax(axis=1)
-    stands = joint[np.arange(len(joint)), np.array(by_name)[first]]
-    stands_for = np.arange(offsets[-1])
-    for column in joint.T:
-        present = column != ABSENT
-        stands_for[column[present]] = stands[present]
-    more = alignment.duplicates
-    stands_for[more.entity + offsets[more.kg]] = stands[more.group + len(alignment.task.seeds)]
-    distinct, node = np.unique(stands_for, return_inverse=True)
-    nodes = np.split(node, offsets[1:-1])
-    starts = np.cumsum([0, *(len(kg.relations) for kg in kgs)])
-    facts = [
-        np.column_stack([own[kg.triples[:, 0]], kg.triples[:, 1] + start, own[kg.triples[:, 2]]])
-        for kg, own, start in zip(kgs, nodes, starts, strict=False)
-    ]
-    entities, relations = (
-        pl.concat([kg.name + "\t" + names for kg, names in zip(kgs, of_kgs, strict=True)])
-        for of_kgs in ([kg.entities for kg in kgs], [kg.relations for kg in kgs])
-    )
-    name = " + ".join(kgs[kg].name for kg in by_name)
-    triples = np.unique(np.concatenate(facts), axis=0).astype(np.int32)
-    return KnowledgeGraph(name, entities.gather(distinct), relations, triples), nodes
-
-
-def _first_node(members: np.ndarray, nodes: Sequence[np.ndarray], in_order: Sequence[int]) -> np.ndarray:
-    """The entity of the merged KG that stands for each group, by its first member."""
-    node = np.full(len(members), ABSENT)
-    for kg in reversed(in_order):  # the first of them has the last word
-        present = members[:, kg] != ABSENT
-        node[present] = nodes[kg][members[present, kg]]
-    return node
 
 
 def _refuse_known_name(before: Task, kg: KnowledgeGraph) -> None:

@@ -59,12 +59,13 @@ class Alignment:
     def groups(self) -> pl.DataFrame:
         """All groups, seeds first, a row a member: group_id, kg, entity, confidence, status.
 
-        status: seed, found, or duplicate, of a KG that repeats things and has a member in the group already.
+        status: seed, found, or duplicate, of a KG that repeats things and has a member in the group already. Open
+        seeds stand among the groups found: what was known of them is seed, the rest found.
         """
         of_seeds, of_found = self.group_ids()
         sure = np.ones(self.task.seeds.members.shape)
-        seeds = self._long_table(self.task.seeds, of_seeds, sure, "seed")
-        found = self._long_table(self.found.groups, of_found, self.found.confidence, "found")
+        seeds = self._long_table(self.task.seeds, of_seeds, sure, self.task.seeds.present)
+        found = self._long_table(self.found.groups, of_found, self.found.confidence, self._of_open_seeds())
         return pl.concat([seeds, found, self._table_of_duplicates(of_found)])
 
     def group_ids(self) -> tuple[list[str], list[str]]:
@@ -98,7 +99,9 @@ class Alignment:
         """
         seeds = FoundGroups.of_members(self.task.seeds, np.ones(self.task.seeds.members.shape))
         of_seeds, of_found = self.group_ids()
-        return pl.concat([self._pair_table(seeds, of_seeds, "seed"), self._pair_table(self.found, of_found, "found")])
+        tables = (self._pair_table(seeds, of_seeds, seeds.groups.present),
+                  self._pair_table(self.found, of_found, self._of_open_seeds()))  # fmt: skip
+        return pl.concat(tables)
 
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
         """The scores of all pairs of KGs among a pool of candidates, and that pool, KG by KG."""
@@ -110,7 +113,7 @@ class Alignment:
     def evaluate(self, held_out: Groups | None = None) -> dict[str, Any]:
         """Scores against held-out groups (the task's own unless others are given), as in metrics.json."""
         held_out = self.task.held_out if held_out is None else held_out
-        Task(self.task.kgs, self.task.seeds, held_out)  # refuses other KGs, and groups with seeds: those never count
+        Task(self.task.kgs, self.task.seeds, held_out, open_seeds=self.task.open_seeds)  # refuses what never counts
         if not len(held_out):
             return {}
         by_score: dict[str, dict[str, Any]] = {}
@@ -129,9 +132,13 @@ class Alignment:
         settings = {**self.settings, "enhancement": asdict(enhancement)}
         other = replace(self, enhancement=enhancement, settings=settings, calibration=Calibration(),
                         ids=None, _among_all=None)  # fmt: skip
-        scores, pools = other.similarities("all")
+        adopted = self.found.take(np.flatnonzero(self._of_open_seeds().any(axis=1)))
+        known = Task(self.task.kgs, self.task.seeds.joined(adopted.groups))
+        scores, pools = pool_similarities(
+            known, self.embeddings, enhancement, "all", Groups.empty(self.task.kg_names), self.signatures
+        )
         repeating = self.settings.get("duplicates", ())
-        found, duplicates = grouped(self.task, self.embeddings, scores, pools, other.calibration, repeating)
+        found, duplicates = grouped(known, self.embeddings, scores, pools, other.calibration, repeating, adopted)
         return replace(other, found=found, duplicates=duplicates)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
@@ -199,18 +206,29 @@ class Alignment:
 
         write_report(Subject(self, metrics=metrics or {}), Path(path), force=force)
 
-    def _long_table(self, groups: Groups, ids: list[str], confidence: np.ndarray, status: str) -> pl.DataFrame:
+    def open_seeds_found(self) -> int:
+        """How many open seeds have a member in the KG added last that was not known."""
+        known = self._of_open_seeds()
+        return int((known.any(axis=1) & self.found.groups.present[:, -1] & ~known[:, -1]).sum())
+
+    def _of_open_seeds(self) -> np.ndarray:
+        """Which members of found groups are those of open seeds, (groups, M)."""
+        columns = zip(self.found.groups.members.T, self.task.open_seeds.members.T, strict=True)
+        return np.stack([(found != ABSENT) & np.isin(found, known) for found, known in columns], axis=1)
+
+    def _long_table(self, groups: Groups, ids: list[str], confidence: np.ndarray, known: np.ndarray) -> pl.DataFrame:
         names = groups.names(self.task.kgs)
         rows = []
         for column, kg in enumerate(self.task.kg_names):
             of_kg = pl.DataFrame({"group_id": ids, "kg": [kg] * len(ids), "entity": names.get_column(kg)}).with_columns(
-                confidence=pl.Series(confidence[:, column], dtype=pl.Float64), order=pl.int_range(len(ids))
+                confidence=pl.Series(confidence[:, column], dtype=pl.Float64),
+                status=_status(known[:, column]),
+                order=pl.int_range(len(ids)),
             )
             rows.append(of_kg.filter(pl.col("entity").is_not_null()))
-        table = pl.concat(rows).sort("order", "kg").drop("order")
-        return table.with_columns(status=pl.lit(status))
+        return pl.concat(rows).sort("order", "kg").drop("order")
 
-    def _pair_table(self, found: FoundGroups, of_groups: list[str], status: str) -> pl.DataFrame:
+    def _pair_table(self, found: FoundGroups, of_groups: list[str], known: np.ndarray) -> pl.DataFrame:
         names = found.groups.names(self.task.kgs)
         ids = pl.Series("group_id", of_groups, dtype=pl.String)
         tables = []
@@ -219,8 +237,8 @@ class Alignment:
             left, right = (self.task.kg_names[kg] for kg in (a, b))
             columns = {"order": rows, "group_id": ids.gather(rows), "left": names[left].gather(rows)}
             columns |= {"right": names[right].gather(rows), "confidence": found.of_pairs[rows, a, b]}
-            table = pl.DataFrame(columns | {"matched": found.matched[rows, a, b]})
-            tables.append(table.with_columns(left_kg=pl.lit(left), right_kg=pl.lit(right), status=pl.lit(status)))
+            columns |= {"matched": found.matched[rows, a, b], "status": _status((known[:, a] & known[:, b])[rows])}
+            tables.append(pl.DataFrame(columns).with_columns(left_kg=pl.lit(left), right_kg=pl.lit(right)))
         order = ["group_id", "left_kg", "left", "right_kg", "right", "confidence", "matched", "status"]
         return pl.concat(tables).sort("order", "left_kg", "right_kg").select(order)
 
@@ -238,6 +256,10 @@ class Alignment:
         return f"Alignment('{self.task.name}': {len(self.task.seeds):,} seeds, {len(self.found.groups):,} groups found)"
 
 
+def _status(known: np.ndarray) -> pl.Series:
+    return pl.Series(np.where(known, "seed", "found"), dtype=pl.String)
+
+
 def pool_similarities(
     task: Task,
     embeddings: Tensor,
@@ -252,7 +274,8 @@ def pool_similarities(
     are compared in the order of theirs, so that nothing depends on how the data came.
     """
     sizes = [len(kg.entities) for kg in task.kgs]
-    pools = pool_of_candidates(pool, sizes, task.seeds, held_out) if isinstance(pool, str) else pool
+    known = task.seeds.joined(task.open_seeds)
+    pools = pool_of_candidates(pool, sizes, known, held_out) if isinstance(pool, str) else pool
     pools = [chosen[np.argsort(place[chosen])] for chosen, place in zip(pools, places_by_name(task), strict=True)]
     by_name = sorted(range(len(sizes)), key=lambda kg: task.kgs[kg].name)
     starts = np.cumsum([0, *sizes])
@@ -270,8 +293,9 @@ def grouped(
     pools: Sequence[np.ndarray],
     calibration: Calibration,
     repeating: Sequence[str] = (),
+    adopted: FoundGroups | None = None,
 ) -> tuple[FoundGroups, Duplicates]:
-    """The groups among candidates, and further members of KGs that repeat things.
+    """The groups among candidates, adopted ones among them, and further members of KGs that repeat things.
 
     What has no embedding (all zero) is left alone.
     """
@@ -286,6 +310,7 @@ def grouped(
         inside[alone, column] = inside[alone, :, column] = np.nan
         groups.members[alone, column] = ABSENT
     found = calibration.found(groups, inside, matched)
+    found = found if adopted is None else found.joined(adopted)
     return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), task.seeds, numbers)
 
 

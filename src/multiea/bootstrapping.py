@@ -20,7 +20,7 @@ from multiea.errors import SettingError, check_share, resolve
 from multiea.evaluation.found import judged_groups, scores_of_pairs
 from multiea.evaluation.scores import pool_of_candidates
 from multiea.grouping.confidence import Calibration, calibrate
-from multiea.grouping.mutual import closed, joined, scores_inside
+from multiea.grouping.mutual import FoundGroups, closed, joined, scores_inside
 from multiea.setting import setting
 from multiea.similarity.enhancement import Enhancement, Pairs
 from multiea.similarity.search import is_exact
@@ -71,6 +71,18 @@ class Beside:
 
 
 @dataclass(frozen=True)
+class Start:
+    """What is known beforehand, where KGs are added to an alignment.
+
+    found: complete groups, labels of the first round; what that finds takes their place. adopted: open seeds with the
+    members found for them by now, labels of all rounds; a confidence of one says that a member was known.
+    """
+
+    found: Groups
+    adopted: FoundGroups
+
+
+@dataclass(frozen=True)
 class _Round:
     """The groups a round found that may be labels, and how sure to be of what it found."""
 
@@ -85,18 +97,20 @@ def propagate(
     enhancement: Enhancement,
     *,
     beside: Beside | None = None,
-    start: Groups | None = None,
+    start: Start | None = None,
     test_entities: Groups | None = None,
     device: torch.device,
     random_state: int,
 ) -> Learned:
     """Propagates from the task's seeds alone, bootstraps, and propagates once more with what proved best.
 
-    task: in its canonical order. start: groups found by other means, labels of the first round; what that finds takes
-    their place. test_entities: groups whose members, not whose ties, limit where labels may come from.
+    task: in its canonical order. test_entities: groups whose members, not whose ties, limit where labels may come from.
     """
     wirings = [Wiring(kg, device) for kg in task.kgs]
     seeds, held_back = hold_back(task, HELD_BACK, random_state)
+    nothing = Groups.empty(task.kg_names)
+    found, adopted = (nothing, nothing) if start is None else _that_give_nothing_away(start, task, held_back)
+    all_adopted = nothing if start is None else start.adopted.groups
 
     def embedded(labels: Groups, number: int, *, last: bool = False) -> Tensor:
         known = len(task.seeds if last else seeds)
@@ -112,20 +126,21 @@ def propagate(
 
     sizes = [len(kg.entities) for kg in task.kgs]
     limited = bootstrapping.pool == "test"
-    pools = _limits(held_back, test_entities) if limited else pool_of_candidates("all", sizes, seeds, held_back)
+    pools, at_last = (
+        pool_of_candidates("all", sizes, known.joined(all_adopted), held_back) for known in (seeds, task.seeds)
+    )
+    pools = _limits(held_back, test_entities) if limited else pools
     eyes = [wiring.eyes_of(pool) for wiring, pool in zip(wirings, pools, strict=True)]
-    at_last = pool_of_candidates("all", sizes, task.seeds, held_back)
     few = enhancement.candidates is not None
     round_restricted, restricted = (few and not is_exact([*map(len, part)], device) for part in (pools, at_last))
     history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
     history["search"] = "restricted" if restricted else "exact"
-    history |= {} if start is None else {"started_with": len(start)}
+    history |= {} if start is None else {"started_with": len(start.found), "open_seeds": len(start.adopted.groups)}
     none = bootstrapping.pool == "none"
     rehearsal = Task(task.kgs, seeds, held_back)
     error = 0.5 / max(int(np.triu(held_back.overlap(), 1).sum()), 1) ** 0.5  # of a share among so many pairs
     best: _Round | None = None
-    found = Groups.empty(task.kg_names) if start is None else _fit_to_start(start, task, held_back)
-    labels, worse, highest = seeds.joined(found), 0, 0.0
+    labels, worse, highest = seeds.joined(adopted, found), 0, 0.0
 
     def compared(number: int) -> tuple[Pairs, list[np.ndarray]]:
         marks = signatures(task.kgs, labels) if round_restricted else None
@@ -146,7 +161,7 @@ def propagate(
             if not none:
                 sure = replace(calibration, threshold=bootstrapping.trust_in_members).found(whole, inside).groups
                 found = _fit_for_labels(*closed(matches, task.kg_names), sure, held_back, bootstrapping)
-                labels = seeds.joined(found)
+                labels = seeds.joined(adopted, found)
             worse = 0 if best is None or f1 >= highest - error else worse + 1
             if not worse:
                 best = _Round(found, calibration)
@@ -155,7 +170,8 @@ def propagate(
             if worse == WORSE_ROUNDS or len(found) <= (1 + LITTLE) * before:
                 break
     assert best is not None
-    final = task.seeds.joined(without_members(best.found, task.seeds))
+    known = task.seeds.joined(all_adopted)
+    final = known.joined(best.found.take(best.found.apart_from(known)))
     history["labels"] = len(final)
     embeddings = embedded(final, len(history["rounds"]), last=True)
     marks = signatures(task.kgs, final) if restricted else None
@@ -183,7 +199,7 @@ def _fit_for_labels(
     """Of what a round found the groups that may be labels of the next: complete closed ones, then partial sure ones."""
     complete = _trusted(closed_groups, weakest, held_back, bootstrapping.trust_in_complete)
     partial = _that_lack_nothing(sure, held_back, bootstrapping.trust_in_kinds)
-    return complete.joined(without_members(partial, complete))
+    return complete.joined(partial.take(partial.apart_from(complete)))
 
 
 def _trusted(groups: Groups, weakest: np.ndarray, held_back: Groups, least: float) -> Groups:
@@ -240,27 +256,27 @@ def _weights(labels: Groups, seeds: int, bootstrapping: Bootstrapping) -> np.nda
     return np.where(found_partial, bootstrapping.partial_weight, 1.0)
 
 
-def _fit_to_start(groups: Groups, task: Task, held_back: Groups) -> Groups:
-    """Groups without a member that is in a seed, or a few triples from one of those held back.
+def _that_give_nothing_away(start: Start, task: Task, held_back: Groups) -> tuple[Groups, Groups]:
+    """What of a start may be known while seeds are held back: groups found, and open seeds with their members.
 
-    Groups that were found with the help of these seeds would give away what they are to judge.
+    What was found with the help of these seeds, a few triples from them, would give away what they are to judge: such
+    groups are left out, and such seeds have the members that are known alone.
     """
-    groups = without_members(groups, task.seeds)
-    apart = np.ones(len(groups), dtype=bool)
-    for kg, column, held in zip(task.kgs, groups.members.T, held_back.members.T, strict=True):
+    nearby = []
+    for kg, held in zip(task.kgs, held_back.members.T, strict=True):
         near = np.zeros(len(kg.entities) + 1, dtype=bool)  # the last is for those that are absent
         near[held[held != ABSENT]] = True
         head, _, tail = kg.triples.T
         for _ in range(GIVING_AWAY):
             heads, tails = head[near[tail]], tail[near[head]]
             near[heads] = near[tails] = True
-        apart &= ~near[column]
-    return groups.take(apart)
+        nearby.append(near)
 
+    def is_near(groups: Groups) -> np.ndarray:
+        columns = zip(nearby, groups.members.T, strict=True)
+        return np.asarray(np.stack([near[column] for near, column in columns], axis=1).any(axis=1))
 
-def without_members(groups: Groups, of: Groups) -> Groups:
-    """Groups that have no member of others."""
-    free = np.ones(len(groups), dtype=bool)
-    for column, taken in zip(groups.members.T, of.members.T, strict=True):
-        free &= (column == ABSENT) | ~np.isin(column, taken)
-    return groups.take(free)
+    adopted = start.adopted.groups
+    known = np.where(start.adopted.confidence == 1, adopted.members, ABSENT)
+    members = np.where(is_near(adopted)[:, None], known, adopted.members)
+    return start.found.take(~is_near(start.found)), Groups(task.kg_names, members)

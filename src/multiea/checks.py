@@ -25,9 +25,10 @@ def check_task(task: Task) -> None:
         )
     if not any(len(kg.triples) for kg in task.kgs):
         raise InputError(f"'{task.name}' has no triples", expected="KGs with facts; a run that was opened has none")
+    known = task.seeds.joined(task.open_seeds)
     unreached = [
         kg.name
-        for kg, members in zip(task.kgs, task.seeds.members.T, strict=True)
+        for kg, members in zip(task.kgs, known.members.T, strict=True)
         if not kg.degrees[members[members != ABSENT]].any()
     ]
     if len(unreached) > len(task.kgs) - 2:
@@ -36,7 +37,7 @@ def check_task(task: Task) -> None:
             expected="seeds with members that occur in triples, in at least two KGs",
             hint="Compare the names in the seeds with those in the triples: multiea inspect shows both",
         )
-    overlap = task.seeds.overlap()
+    overlap = known.overlap()
     unknown = [name for name, count in zip(task.kg_names, overlap.diagonal(), strict=True) if not count]
     if unknown:
         log.warning("no seed reaches %s: nothing is known of its entities", ", ".join(unknown))

@@ -110,9 +110,8 @@ def canonical(task: Task) -> tuple[Task, Tensor]:
 
     offsets = np.cumsum([0, *(len(kgs[kg].entities) for kg in by_name)])
     joint = [places[kg] + offsets[by_name.index(kg)] for kg in range(len(kgs))]
-    ordered = Task(
-        [kgs[kg] for kg in by_name], moved(task.seeds), moved(task.held_out), moved(task.validation), name=task.name
-    )
+    parts = (moved(part) for part in (task.seeds, task.held_out, task.validation, task.open_seeds))
+    ordered = Task([kgs[kg] for kg in by_name], *parts, name=task.name)
     return ordered, torch.from_numpy(np.concatenate(joint).astype(np.int64))
 
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from multiea.alignment import Alignment, found_among, grouped, pool_similarities
-from multiea.bootstrapping import HELD_BACK, Beside, Bootstrapping, propagate
+from multiea.bootstrapping import HELD_BACK, Beside, Bootstrapping, Start, propagate
 from multiea.checks import check_task, warn_of_unreached
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task, check_random_state
@@ -99,12 +99,14 @@ def align(
     ancestor = None if followed is None else _ancestor(followed, task, grown=grown_from is not None)
     seconds: dict[str, float] = {}
     ordered, places = canonical(task)
-    for_learning = Task(ordered.kgs, ordered.seeds, validation=ordered.validation, name=task.name)
+    for_learning = Task(ordered.kgs, ordered.seeds, None, ordered.validation, ordered.open_seeds, name=task.name)
     with _memory_errors_explained(), _timed(seconds, "engine"):
-        start: Groups | None = None
+        start: Start | None = None
         if grown_from is not None:
             how = {"propagation": propagation, "enhancement": enhancement, "random_state": random_state}
             start = _start(task, ordered, grown_from, engine, bootstrap, device=device, **how)
+        elif len(task.open_seeds):
+            raise SettingError("open seeds are those of an alignment to which a KG is added: give it as grown_from")
         trained: Learned | None = None
         for name in encoders:
             trained = (learn_pairwise if pairwise else learn)(
@@ -128,18 +130,21 @@ def align(
     if history.get("interrupted"):
         log.warning("training was interrupted: this is the best so far")
     warn_of_unreached(ordered, learned.embeddings)
+    adopted = None if start is None else start.adopted
+    known = for_learning.seeds if adopted is None else for_learning.seeds.joined(adopted.groups)
+    to_compare = Task(ordered.kgs, known, name=task.name)
     with _memory_errors_explained(), _timed(seconds, "similarity"):
         calibration = _calibration(for_learning, learned, enhancement)
         scores, pools = pool_similarities(
-            for_learning, learned.embeddings, enhancement, "all", for_learning.held_out, learned.signatures
+            to_compare, learned.embeddings, enhancement, "all", to_compare.held_out, learned.signatures
         )
     with _memory_errors_explained(), _timed(seconds, "grouping"):
-        found, further = grouped(for_learning, learned.embeddings, scores, pools, calibration, duplicates)
+        found, further = grouped(to_compare, learned.embeddings, scores, pools, calibration, duplicates, adopted)
     parts: PartSettings = {"propagation": propagation, "bootstrap": bootstrap, "training": training}
     used = _settings_used(engine, enhancement, parts, fusion_weight, duplicates, pairwise=pairwise)
     settings = {"engine": engine, "random_state": random_state, "device": device, **used}
     marks = learned.signatures
-    among_all = _scores_restored(scores, pools, task, ordered, places.numpy())
+    among_all = None if len(task.open_seeds) else _scores_restored(scores, pools, task, ordered, places.numpy())
     alignment = Alignment(
         task,
         _restored(found, task, ordered, places.numpy()),
@@ -193,13 +198,19 @@ def _ancestor(previous: Alignment | str | Path, task: Task, *, grown: bool) -> A
 
 def _start(
     task: Task, ordered: Task, grown_from: Alignment | str | Path, engine: str, bootstrap: Bootstrapping, **how: Any
-) -> Groups:
-    """The groups from which bootstrapping starts where a KG is added, in the canonical order."""
-    from multiea.adding import begin
+) -> Start:
+    """What bootstrapping starts from where a KG is added, in the canonical order."""
     from multiea.outputs.run_folder import open_run
+    from multiea.starting import start_of
 
     before = grown_from if isinstance(grown_from, Alignment) else open_run(grown_from)
-    return Groups.from_names(ordered.kgs, begin(task, before, engine, bootstrap, **how).names(task.kgs))
+    start = start_of(task, before, engine, bootstrap, **how)
+    found, adopted = (
+        Groups.from_names(ordered.kgs, groups.names(task.kgs)) for groups in (start.found, start.adopted.groups)
+    )
+    columns = [task.kg_names.index(name) for name in ordered.kg_names]
+    in_order = FoundGroups.of_members(adopted, start.adopted.confidence[:, columns])
+    return Start(found.take(np.lexsort(found.members.T)), in_order.take(np.lexsort(adopted.members.T)))
 
 
 def engine_names() -> list[str]:

@@ -72,6 +72,13 @@ class Groups:
     def __len__(self) -> int:
         return len(self.members)
 
+    def apart_from(self, others: Groups) -> NDArray[np.bool_]:
+        """Which groups have no member in common with others, (groups,)."""
+        apart = np.ones(len(self), dtype=bool)
+        for column, taken in zip(self.members.T, others.members.T, strict=True):
+            apart &= (column == ABSENT) | ~np.isin(column, taken)
+        return apart
+
     @property
     def present(self) -> NDArray[np.bool_]:
         """Whether a group has a member in a KG, (groups, M)."""

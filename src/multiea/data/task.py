@@ -15,7 +15,10 @@ from multiea.errors import InputError, SettingError, counted
 
 
 class Task:
-    """KGs and seeds; optionally validation groups (carved from what may be learned) and held-out groups."""
+    """KGs and seeds; optionally validation groups (carved from what may be learned) and held-out groups.
+
+    open_seeds: known groups of KGs to which others were added since: their members there are still to be found.
+    """
 
     def __init__(
         self,
@@ -23,6 +26,7 @@ class Task:
         seeds: Groups | None = None,
         held_out: Groups | None = None,
         validation: Groups | None = None,
+        open_seeds: Groups | None = None,
         *,
         name: str = "task",
         notes: Sequence[str] = (),
@@ -34,6 +38,7 @@ class Task:
         self.seeds = self._checked("seeds", seeds)
         self.held_out = self._checked("held-out groups", held_out)
         self.validation = self._checked("validation groups", validation)
+        self.open_seeds = self._checked("open seeds", open_seeds)
         self._refuse_entities_of_two_kinds()
         self.known = self.seeds.joined(self.validation, self.held_out)
 
@@ -59,7 +64,7 @@ class Task:
         order = order[np.random.default_rng(random_state).permutation(len(order))].astype(np.int64)
         cuts = np.rint(np.cumsum([train_ratio, validation_ratio]) * len(order)).astype(int)
         seeds, validation, held_out = (self.known.take(part) for part in np.split(order, cuts))
-        return Task(self.kgs, seeds, held_out, validation, name=self.name, notes=self.notes)
+        return Task(self.kgs, seeds, held_out, validation, self.open_seeds, name=self.name, notes=self.notes)
 
     def _refuse_too_few_or_repeated_kgs(self) -> None:
         names = self.kg_names
@@ -77,6 +82,7 @@ class Task:
 
     def _refuse_entities_of_two_kinds(self) -> None:
         kinds = {"seeds": self.seeds, "validation groups": self.validation, "held-out groups": self.held_out}
+        kinds |= {"open seeds": self.open_seeds}
         for (one, groups), (other, others) in combinations(kinds.items(), 2):
             for kg, members, also in zip(self.kgs, groups.members.T, others.members.T, strict=True):
                 both = np.setdiff1d(np.intersect1d(members, also), [ABSENT])
@@ -102,6 +108,7 @@ class Task:
     def __repr__(self) -> str:
         counts = f"{counted(len(self.seeds), 'seed')}, {counted(len(self.held_out), 'held-out group')}"
         counts += f", {len(self.validation):,} for validation" if len(self.validation) else ""
+        counts += f", {counted(len(self.open_seeds), 'open seed')}" if len(self.open_seeds) else ""
         return f"Task('{self.name}': {len(self.kgs)} KGs, {counts})" + "".join(f"\n  {kg!r}" for kg in self.kgs)
 
 

@@ -39,6 +39,16 @@ class FoundGroups:
         of_pairs = np.where(both, np.minimum(confidence[:, :, None], confidence[:, None, :]), np.nan)
         return cls(groups, confidence, of_pairs, both)
 
+    def take(self, rows: np.ndarray) -> FoundGroups:
+        """Some of the groups, by number or by a mask."""
+        return FoundGroups(self.groups.take(rows), self.confidence[rows], self.of_pairs[rows], self.matched[rows])
+
+    def joined(self, others: FoundGroups) -> FoundGroups:
+        """These and others, the surest group first."""
+        parts = ((getattr(self, name), getattr(others, name)) for name in ("confidence", "of_pairs", "matched"))
+        both = FoundGroups(self.groups.joined(others.groups), *map(np.concatenate, parts))
+        return both.take(np.argsort(-(both.confidence.sum(axis=1) / both.groups.sizes), kind="stable"))
+
 
 @dataclass(frozen=True)
 class Matches:

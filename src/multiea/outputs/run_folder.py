@@ -63,8 +63,9 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
         _entity_table(task).write_parquet(folder / "entities.parquet")
         write_groups(task.seeds, task.kgs, folder / "seeds.tsv")
         write_groups(task.held_out, task.kgs, folder / "held_out.tsv")
-        if len(task.validation):
-            write_groups(task.validation, task.kgs, folder / "validation.tsv")
+        for role, groups in (("validation", task.validation), ("open_seeds", task.open_seeds)):
+            if len(groups):
+                write_groups(groups, task.kgs, folder / f"{role}.tsv")
         write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
         alignment.groups.write_parquet(folder / "groups.parquet")
         alignment.pairs.write_parquet(folder / "pairs.parquet")
@@ -149,14 +150,8 @@ def _with_triples(alignment: Alignment, folder: Path) -> Alignment:
         kgs = _kgs_of_data_set(one, kgs)
     by_name = {kg.name: kg for kg in kgs}
     task = alignment.task
-    task = Task(
-        [by_name[name] for name in task.kg_names],
-        task.seeds,
-        task.held_out,
-        task.validation,
-        name=task.name,
-        notes=task.notes,
-    )
+    groups = (task.seeds, task.held_out, task.validation, task.open_seeds)
+    task = Task([by_name[name] for name in task.kg_names], *groups, name=task.name, notes=task.notes)
     return replace(alignment, task=task)
 
 
@@ -205,16 +200,15 @@ def _opened(folder: Path) -> Alignment:
         own = names.filter(pl.col("kg") == name)
         nothing = np.empty((0, 3), dtype=np.int32)
         kgs.append(KnowledgeGraph(name, own["entity"], pl.Series([], dtype=pl.String), nothing, labels=own["label"]))
-    seeds, held_out = (read_groups(folder / f"{role}.tsv", kgs) for role in ("seeds", "held_out"))
-    validation = folder / "validation.tsv"
-    own_validation = read_groups(validation, kgs) if validation.is_file() else None
+    paths = (folder / f"{role}.tsv" for role in ("seeds", "held_out", "validation", "open_seeds"))
+    known = [read_groups(path, kgs) if path.is_file() else None for path in paths]
     tensors = load_file(folder / "embeddings.safetensors")
     enhancement = settings["enhancement"] | {"weights": tuple(settings["enhancement"]["weights"])}
     if enhancement.get("candidates") == NONE:
         enhancement["candidates"] = None
     name = settings.get("data", {}).get("name", folder.resolve().name)
-    task = Task(kgs, seeds, held_out, own_validation, name=name)
-    table = pl.read_parquet(folder / "groups.parquet", glob=False)
+    task = Task(kgs, *known, name=name)
+    table = _with_seeds_marked(pl.read_parquet(folder / "groups.parquet", glob=False), task)
     pairs = pl.read_parquet(folder / "pairs.parquet", glob=False)
     found, duplicates = _found(table, pairs, task), _duplicates(table, task)
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
@@ -249,10 +243,10 @@ def _ids(table: pl.DataFrame, task: Task, found: FoundGroups, lineage: pl.DataFr
         },
         schema={"kg": pl.String, "entity": pl.String, "by_members": pl.String},
     )
-    own = table.filter(pl.col("status") == "seed").unique(["kg", "entity"])
+    own = table.filter("of_seed").unique(["kg", "entity"])
     known = one_member.join(own, on=["kg", "entity"], how="left", maintain_order="left")
     seeds = known.select(pl.coalesce("group_id", "by_members")).to_series().to_list()
-    of_found = table.filter(pl.col("status") == "found")["group_id"].unique(maintain_order=True).to_list()
+    of_found = _ids_of_found(table).to_list()
     if not lineage.height and seeds == by_members and of_found == group_ids(found.groups.names(task.kgs)):
         return None
     return GroupIds(seeds, of_found, lineage)
@@ -311,10 +305,22 @@ def _save_embeddings(alignment: Alignment, path: Path) -> None:
     path.chmod(mode)
 
 
+def _with_seeds_marked(table: pl.DataFrame, task: Task) -> pl.DataFrame:
+    """The long table with a column that says which members are those of seeds, open ones left out."""
+    names = task.seeds.names(task.kgs).unpivot(variable_name="kg", value_name="entity").drop_nulls()
+    marked = table.join(names.with_columns(of_seed=True), on=["kg", "entity"], how="left", maintain_order="left")
+    return marked.with_columns(pl.col("of_seed").fill_null(value=False))
+
+
+def _ids_of_found(table: pl.DataFrame) -> pl.Series:
+    """The ids of found groups, those that open seeds are in among them, in their order."""
+    return table.filter(~pl.col("of_seed") & (pl.col("status") != "duplicate"))["group_id"].unique(maintain_order=True)
+
+
 def _found(table: pl.DataFrame, pairs: pl.DataFrame, task: Task) -> FoundGroups:
     """The found groups of the long table, in its order, and what is known of their pairs."""
-    table = table.filter(pl.col("status") == "found")
-    ids = table["group_id"].unique(maintain_order=True)
+    table = table.filter(~pl.col("of_seed") & (pl.col("status") != "duplicate"))
+    ids = _ids_of_found(table)
     row_of = dict(zip(ids, range(len(ids)), strict=True))
     members = np.full((len(ids), len(task.kgs)), ABSENT, dtype=np.int32)
     confidence = np.zeros(members.shape)
@@ -325,7 +331,7 @@ def _found(table: pl.DataFrame, pairs: pl.DataFrame, task: Task) -> FoundGroups:
         confidence[rows, column] = own["confidence"].to_numpy()
     of_pairs = np.full((*members.shape, len(task.kgs)), np.nan)
     matched = np.zeros(of_pairs.shape, dtype=bool)
-    pairs = pairs.filter(pl.col("status") == "found")
+    pairs = pairs.filter(pl.col("group_id").is_in(ids.implode()))
     rows = pairs["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
     number_of = {name: number for number, name in enumerate(task.kg_names)}
     ends = [pairs[side].replace_strict(number_of, return_dtype=pl.Int64).to_numpy() for side in ("left_kg", "right_kg")]
@@ -337,7 +343,7 @@ def _found(table: pl.DataFrame, pairs: pl.DataFrame, task: Task) -> FoundGroups:
 
 def _duplicates(table: pl.DataFrame, task: Task) -> Duplicates:
     """The further members of the long table."""
-    ids = table.filter(pl.col("status") == "found")["group_id"].unique(maintain_order=True)
+    ids = _ids_of_found(table)
     row_of = dict(zip(ids, range(len(ids)), strict=True))
     parts = [Duplicates()]
     for number, kg in enumerate(task.kgs):
