@@ -89,7 +89,7 @@ def _row(key: Key, make: Any) -> Row:
     scores = alignment.evaluate()
     kept = {"pairs": scores["pairs"], "groups": scores["groups"], "ece": scores["confidence"]["ece"]}
     names = ("data", "split", "random_state", "new", "ties")
-    return dict(zip(names, key, strict=True)) | {"seconds": seconds, **kept, **machine()}
+    return dict(zip(names, key, strict=True)) | {"seconds": seconds, **kept, **machine(alignment.settings["device"])}
 
 
 def parted(task: Task, new: int) -> tuple[Task, Groups, Groups]:

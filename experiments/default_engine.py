@@ -209,11 +209,12 @@ def multiea(*arguments: str) -> str:
     ).stdout
 
 
-def machine() -> dict[str, str]:
+def machine(device: str = "auto") -> dict[str, str]:
     """What it ran on."""
     import torch
 
-    name = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{torch.get_num_threads()} cores"
+    on_gpu = device != "cpu" and torch.cuda.is_available()
+    name = torch.cuda.get_device_name() if on_gpu else f"{torch.get_num_threads()} cores"
     return {"device": f"{platform.machine()} {name}", "torch": torch.__version__}
 
 

@@ -362,3 +362,16 @@ def test_embeddings_of_some_entities_are_those_of_all(small: Task) -> None:
     torch.testing.assert_close(some[rows], whole[rows])
     others = np.setdiff1d(np.arange(len(whole)), rows)
     assert not some[others].any()
+
+
+def test_where_single_precision_does_not_converge_double_does(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = align(small, bootstrap="none").embeddings
+    eigh = torch.linalg.eigh
+
+    def fails_in_single(square: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        if square.dtype == torch.float32:
+            raise torch.linalg.LinAlgError("failed to converge")
+        return tuple(eigh(square))
+
+    monkeypatch.setattr(torch.linalg, "eigh", fails_in_single)
+    torch.testing.assert_close(align(small, bootstrap="none").embeddings, expected, atol=2e-3, rtol=0)

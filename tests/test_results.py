@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pytest
 
 from multiea import Task
 
@@ -26,6 +27,17 @@ def test_the_page_of_the_default_engine_is_what_the_stored_results_give() -> Non
     module = experiment("default_engine")
     rows = json.loads(module.RESULTS.read_text(encoding="utf-8"))
     assert module.PAGE.read_text(encoding="utf-8") == module.page(rows)
+
+
+def test_the_page_of_adding_a_kg_is_what_the_stored_results_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "experiments"))
+    module = experiment("adding")
+    rows = json.loads(module.RESULTS.read_text(encoding="utf-8"))
+    assert module.PAGE.read_text(encoding="utf-8") == module.page(rows)
+    assert len(rows) == len({module.key_of(row) for row in rows})
+    runs = {(row["data"], row["split"], row["random_state"]) for row in rows}
+    kgs = {"world": 3, "dbp-4": 4}
+    assert len(rows) == sum(1 + len(module.TIES) * kgs[data] for data, _, _ in runs)
 
 
 def test_every_case_and_part_of_the_default_engine_is_stored_and_none_twice() -> None:

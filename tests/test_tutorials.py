@@ -78,7 +78,7 @@ def encoders_restored() -> Iterator[None]:
 
 
 def test_there_are_tutorials() -> None:
-    assert {page.stem for page in TUTORIALS} >= {"rdf", "csv", "reproduce", "encoder", "exports"}
+    assert {page.stem for page in TUTORIALS} >= {"rdf", "csv", "reproduce", "encoder", "exports", "adding"}
 
 
 @pytest.mark.usefixtures("encoders_restored")

@@ -178,7 +178,7 @@ def align_as_set(settings: Settings, out_folder: Path, *, force: bool, as_json: 
         read_seconds=time.perf_counter() - start,
         **settings.arguments(),
     )
-    found, ids = len(alignment.found.groups), alignment.ids
+    found, ids = len(alignment.found.groups) - len(task.open_seeds), alignment.ids
     if as_json:
         answer = metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)}
         if len(task.open_seeds):

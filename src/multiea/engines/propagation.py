@@ -244,7 +244,7 @@ def _damping(some: Tensor, strength: float) -> Tensor:
     rows, size = some.shape
     few = rows < size
     square = some @ some.t() if few else some.t() @ some
-    lengths, directions = torch.linalg.eigh(square)
+    lengths, directions = _axes(square)
     mean = (lengths.sum() / size).clamp(min=1e-12)
     if few:  # the directions of the other side; all others have length zero
         directions = some.t() @ (directions / lengths.clamp(min=1e-6 * float(mean)).sqrt())
@@ -254,6 +254,15 @@ def _damping(some: Tensor, strength: float) -> Tensor:
     if few:
         damped = damped + lowest * torch.eye(size, device=some.device)
     return damped.float()
+
+
+def _axes(square: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors; in double precision where many equal values keep single from converging."""
+    try:
+        lengths, directions = torch.linalg.eigh(square)
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]  # documented, yet not exported
+        lengths, directions = torch.linalg.eigh(square.double())
+    return lengths.to(square), directions.to(square)
 
 
 def _by_relations(eyes: Eyes, columns: Tensor, numbers: Tensor, width: int) -> Tensor:
