@@ -227,7 +227,7 @@ def test_a_new_kg_may_have_another_name_than_its_file(folder: Path, tmp_path: Pa
     assert opened.task.kg_names == ("kg1", "kg2", "other")
     shown = run("report", tmp_path / "run", "--out", tmp_path / "page.html", "--no-progress")
     assert "page.html" in shown
-    assert f"multiea align --config {tmp_path / 'run'}" in (tmp_path / "page.html").read_text()
+    assert f"<span>--config {tmp_path / 'run'}</span>" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.parametrize(

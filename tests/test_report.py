@@ -22,7 +22,7 @@ from multiea.grouping.mutual import FoundGroups
 from multiea.outputs.report import embedding_map
 from multiea.outputs.report.again import align_command, beyond_options
 from multiea.outputs.report.certain_groups import certain_groups
-from multiea.outputs.report.charts import brief, ticks
+from multiea.outputs.report.charts import brief, room_for, ticks
 from multiea.outputs.report.evidence import shared_neighbours
 from multiea.outputs.report.subject import Subject
 
@@ -370,7 +370,11 @@ def test_axes_have_round_values() -> None:
     assert ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1]
     assert ticks(1, 2, whole=True) == [1, 2]
     assert ticks(0, 0) == [0]
+    assert room_for([3, 1134]) == (0, 1250)
+    assert room_for([-1, 0.5]) == (-1, 0.5)
+    assert room_for([7], whole=True) == (0, 8)
     assert [brief(value) for value in (0.25, 3, 1250, 12_500, 2_500_000)] == ["0.25", "3", "1,250", "12.5k", "2.5M"]
+    assert [brief(value) for value in (0.00025, -4e-12, 0.001, 0)] == ["2.5e-4", "-4e-12", "0.001", "0"]
 
 
 def test_a_hundred_thousand_groups_make_a_small_page(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from multiea.errors import MultiEAError
-from multiea.outputs.report.markup import Content, Section, element, folded, joined, paragraph, table
+from multiea.outputs.report.markup import Content, Html, Section, element, folded, joined, paragraph, table
 from multiea.outputs.report.subject import Subject
 
 UNKNOWN_DATA, UNKNOWN_RUN = "DATASET", "RUN"
@@ -30,7 +30,7 @@ def again(subject: Subject) -> Section:
     run = UNKNOWN_RUN if subject.run is None else subject.run
     commands = [align_command(subject)] if settings else []
     commands += [["multiea", "evaluate", run], ["multiea", "report", run, "--force"]]
-    parts.append(element("pre", element("code", "\n".join(map(shlex.join, commands)))))
+    parts.append(element("pre", element("code", joined(map(_command, commands)))))
     if "data.source" not in settings:
         told = f"The run does not say which data set it was made of: put its folder in the place of {UNKNOWN_DATA}."
         parts.append(paragraph(told, class_="note"))
@@ -39,7 +39,9 @@ def again(subject: Subject) -> Section:
         parts.append(
             paragraph(told + ", ".join(f"{name} = {settings[name]}" for name in only_in_python), class_="note")
         )
-    rows: list[list[Content]] = [[element("code", name), _shown(value)] for name, value in settings.items()]
+    rows: list[list[Content]] = [
+        [element("code", name), element("bdi", _shown(value))] for name, value in settings.items()
+    ]
     if rows:
         made = table("Settings of the run", ["setting", "value"], rows, words=2)
         parts.append(folded("All settings", made))
@@ -63,6 +65,12 @@ def align_command(subject: Subject) -> list[str]:
         elif value is not None and value is not False:
             words += [option, str(value)]
     return words
+
+
+def _command(words: list[str]) -> Html:
+    """A command as one types it; a narrow screen breaks it between options, not after their dashes."""
+    first, *options = shlex.join(words).split(" --")
+    return Html(" ".join(element("span", part) for part in (first, *(f"--{option}" for option in options))))
 
 
 def beyond_options(settings: Mapping[str, Any]) -> list[str]:

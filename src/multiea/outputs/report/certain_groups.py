@@ -16,6 +16,7 @@ from multiea.outputs.report.subject import Subject
 SHOWN = 10  # groups at either end
 MOST_NEIGHBOURS = 8
 MOST_EDGES = 3  # of one member to one group of neighbours
+HOW_TO_READ = "An arrow → leads from the member to its neighbour, ← from the neighbour to the member."
 
 
 def certain_groups(subject: Subject) -> list[Section]:
@@ -43,8 +44,10 @@ def _section(subject: Subject, anchor: str, title: str, rows: np.ndarray, eviden
         return Section(anchor, title, paragraph("No group was found."))
     groups = subject.found.take(rows)
     judged, right = judged_groups(groups, subject.alignment.task.held_out)
-    words = f"{len(rows)} of {counted(len(subject.found), 'group')} found."
-    words += " Open one to see its members" + ("." if evidence is None else " and the neighbours they share.")
+    words = f"{len(rows)} of {counted(len(subject.found), 'group')} found, each with its confidence"
+    words += ", and whether it is right by the groups held out" if subject.scores else ""
+    words += ". Open one to see its members"
+    words += "." if evidence is None else f" and the neighbours they share. {HOW_TO_READ}"
     parts = [paragraph(words)]
     for at, group_id in enumerate(group_ids(groups.names(subject.alignment.task.kgs))):
         own = None if evidence is None else evidence.filter(pl.col("shown") == at)
@@ -106,7 +109,7 @@ def _neighbours(subject: Subject, group_id: str, inside: np.ndarray, evidence: p
 
 
 def _edges(subject: Subject, kg: int, edges: pl.DataFrame) -> Html:
-    """How a member leads to its neighbours: the arrow points to the right where the member is head."""
+    """How a member leads to its neighbours: the arrow points to the right where the member is head (HOW_TO_READ)."""
     graph, parts = subject.alignment.task.kgs[kg], []
     for relation, forwards, neighbour in edges.select("relation", "forwards", "neighbour").head(MOST_EDGES).iter_rows():
         arrow = element("span", "→" if forwards else "←", class_="arrow")

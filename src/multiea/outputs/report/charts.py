@@ -11,7 +11,7 @@ import numpy as np
 from multiea.outputs.report.markup import Html, element, joined
 
 WIDTH, HEIGHT = 360, 240  # in pixels on a narrow screen, so that letters stay legible
-LEFT, RIGHT, TOP, BOTTOM = 48, 12, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 52, 22, 28, 40  # room for the longest numbers, also half of one beyond the last tick
 TICKS = 5
 MOST_POINTS = 300  # of a line; more cannot be told apart
 
@@ -36,7 +36,7 @@ class Axes:
 
     def drawn(self) -> list[Html]:
         """Lines, ticks and words of both axes."""
-        bottom, middle = HEIGHT - BOTTOM, (TOP + HEIGHT - BOTTOM) / 2
+        bottom = HEIGHT - BOTTOM
         parts = []
         for value in ticks(*self.y_range, whole=self.counted[1]):
             y = self.y(value)
@@ -49,8 +49,7 @@ class Axes:
         parts.append(_line(LEFT, bottom, WIDTH - RIGHT, bottom, "axis"))
         x_middle = (LEFT + WIDTH - RIGHT) / 2
         parts.append(element("text", self.x_label, x=_n(x_middle), y=HEIGHT - 6, text_anchor="middle"))
-        turned = f"rotate(-90 12 {_n(middle)})"
-        parts.append(element("text", self.y_label, x=12, y=_n(middle), text_anchor="middle", transform=turned))
+        parts.append(element("text", self.y_label, x=0, y=12))  # lying: no number of the axis is ever in its way
         return parts
 
 
@@ -92,12 +91,9 @@ def bars(axes: Axes, edges: Sequence[float], stacked: Sequence[tuple[str, Sequen
     return parts
 
 
-def upright(axes: Axes, value: float, words: str) -> list[Html]:
-    """A line at one value of x, with words."""
-    x = axes.x(value)
-    side = "end" if x > (LEFT + WIDTH) / 2 else "start"
-    label = element("text", words, x=_n(x + (-4 if side == "end" else 4)), y=TOP + 10, text_anchor=side)
-    return [_line(x, TOP, x, HEIGHT - BOTTOM, "mark-line"), label]
+def upright(axes: Axes, value: float) -> Html:
+    """A line at one value of x; the legend says what it is, where no bar can hide the words."""
+    return _line(axes.x(value), TOP, axes.x(value), HEIGHT - BOTTOM, "mark-line")
 
 
 def chart(title: str, description: str, parts: Sequence[Html], legend: Sequence[tuple[str, str]] = ()) -> Html:
@@ -123,18 +119,24 @@ def ticks(low: float, high: float, *, whole: bool = False) -> list[float]:
     """A few round values from low to high."""
     if not high > low:
         return [low]
-    rough = (high - low) / TICKS
-    size = 10.0 ** math.floor(math.log10(rough))
-    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * 0.999)
-    step = max(step, 1.0) if whole else step
+    step = _step(low, high, whole=whole)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(step * number, 12) for number in range(first, last + 1)]
 
 
-def room_for(values: Sequence[float]) -> tuple[float, float]:
-    """A range from zero, or from the least value below it, that holds all values."""
+def _step(low: float, high: float, *, whole: bool) -> float:
+    rough = (high - low) / TICKS
+    size = 10.0 ** math.floor(math.log10(rough))
+    step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough * 0.999)
+    return max(step, 1.0) if whole else step
+
+
+def room_for(values: Sequence[float], *, whole: bool = False) -> tuple[float, float]:
+    """A range that holds all values: from zero, or from the least value below it, to a tick at or above the highest."""
     finite = [value for value in values if math.isfinite(value)]
-    return min([*finite, 0.0]), max([*finite, 0.0]) or 1.0
+    low, high = min([*finite, 0.0]), max([*finite, 0.0]) or 1.0
+    step = _step(low, high, whole=whole)
+    return low, max(high, round(step * math.ceil(high / step - 0.01), 12))
 
 
 def brief(value: float) -> str:
@@ -142,6 +144,9 @@ def brief(value: float) -> str:
     for least, unit, letter in ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k")):
         if abs(value) >= least:
             return f"{value / unit:,.4g}{letter}"
+    if 0 < abs(value) < 1e-3:
+        digits, power = f"{value:.2e}".split("e")
+        return f"{float(digits):g}e{int(power)}"
     return f"{value:,.0f}" if value == int(value) else f"{value:.3g}"
 
 

@@ -39,10 +39,9 @@ def _rounds(history: Mapping[str, Any]) -> Html:
     numbers = list(range(1, len(rounds) + 1))
     labels = [one["labels"] for one in rounds]
     f1 = [one["f1_held_back"] for one in rounds if one["f1_held_back"] is not None]
-    words = f"Bootstrapping took {counted(len(rounds), 'round')}: labels began with the seeds, and groups sure enough "
-    words += f"were added each time. The final propagation used {history.get('labels', labels[-1]):,} labels."
+    words = _words_of_rounds(history)
     span = (0.5, len(rounds) + 0.5) if len(rounds) == 1 else (1.0, float(len(rounds)))
-    label_axes = Axes(span, room_for(labels), "round", "labels", (True, True))
+    label_axes = Axes(span, room_for(labels, whole=True), "round", "labels", (True, True))
     f1_axes = Axes(span, (0.0, 1.0), "round", "F1", (True, False))
     charts = [
         chart(
@@ -59,6 +58,7 @@ def _rounds(history: Mapping[str, Any]) -> Html:
                 [*f1_axes.drawn(), *line(f1_axes, numbers, f1, "series-0", dots=True)],
             )
         )
+        words += " Some seeds were held back, not used as labels, to judge the rounds by."
     else:
         words += " There were too few seeds to hold some back and judge a round by them."
     told = [f"{one['f1_held_back']:.1%}" if f1 else "-" for one in rounds]
@@ -69,6 +69,18 @@ def _rounds(history: Mapping[str, Any]) -> Html:
     return joined([paragraph(words), drawn, folded("The same as numbers", table_of_rounds)])
 
 
+def _words_of_rounds(history: Mapping[str, Any]) -> str:
+    rounds = history["rounds"]
+    used = history.get("labels", rounds[-1]["labels"])
+    words = "Labels are the groups that a round takes for known. "
+    if history.get("bootstrap") == "none":
+        return words + f"There was no bootstrapping: the {used:,} seeds were the only labels of the result."
+    first = "seeds and the groups of the run this one grew from" if history.get("started_with") else "seeds"
+    words += f"At first these are {first}; bootstrapping adds, round by round, what was just found and is sure enough. "
+    words += f"After {counted(len(rounds), 'round')} the result was made with {used:,} labels: "
+    return words + "all seeds, and what was sure enough in the best round."
+
+
 def _training(history: Mapping[str, Any], of_what: str) -> list[Html]:
     losses: Sequence[float] = history.get("losses", [])
     if not losses:
@@ -76,7 +88,7 @@ def _training(history: Mapping[str, Any], of_what: str) -> list[Html]:
     best = history.get("best_epoch", len(losses))
     epochs = list(range(1, len(losses) + 1))
     span = (0.0, float(len(losses)))
-    words = f"Training{of_what} took {counted(len(losses), 'epoch')}; epoch {best} was best"
+    words = f"Training{of_what} took {counted(len(losses), 'epoch')}; epoch {best:,} was best"
     parameters = history.get("parameters")
     words += f", with {parameters:,} parameters." if parameters else "."
     axes = Axes(span, room_for(losses), "epoch", "loss", (True, False))

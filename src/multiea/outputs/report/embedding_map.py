@@ -48,8 +48,8 @@ def embedding_map(subject: Subject) -> Section:
     places = EDGE + (places - low) / np.maximum(high - low, 1e-9) * (SIZE - 2 * EDGE)
     judged, right = judged_groups(groups, subject.alignment.task.held_out)
     wrong = (judged > 0) & ~right
-    told = "What lies close together has like embeddings (t-SNE: near means alike, far says little). "
-    told += "Each mark is an entity, and lines join the members of a group; short lines are good."
+    told = "Each mark is an entity; t-SNE puts those with similar embeddings close together (near means alike, "
+    told += "far says little). Lines join the members of a group: short ones are good."
     told += " Lines of groups that are wrong, by what was held out, are red and dashed." if wrong.any() else ""
     if len(chosen) < len(subject.found):
         told += (

@@ -20,7 +20,7 @@ def left_alone(subject: Subject) -> Section:
         "KG",
         "left alone",
         *(["without a triple"] if triples else []),
-        *(["known counterpart missed"] if scored else []),
+        *(["known counterpart, missed"] if scored else []),
     ]
     rows: list[list[Content]] = []
     samples = []
@@ -36,9 +36,9 @@ def left_alone(subject: Subject) -> Section:
         if len(alone):
             samples.append(_sample(subject, number, alone, rng))
     words = "These are in no group: no counterpart was found that is sure enough."
-    words += " Without a triple, structure has nothing to go by." if triples else ""
-    words += " Some are known, by the groups held out, to have a counterpart that was missed." if scored else ""
-    made = table("Entities left alone", header, rows)
+    words += " An entity without a triple has nothing to be recognized by." if triples else ""
+    words += " Those with a known counterpart that was missed are known by the groups held out." if scored else ""
+    made = table("Entities in no group, by KG", header, rows)
     if not samples:
         return Section("left-alone", "Entities left alone", joined([paragraph("Every entity is in a group."), made]))
     return Section("left-alone", "Entities left alone", joined([paragraph(words), made, *samples]))

@@ -20,7 +20,7 @@ def summary(subject: Subject) -> Section:
     inside, total = sum(int(part.sum()) for part in subject.grouped), sum(map(len, subject.grouped))
     figures: list[tuple[str, Content, str]] = [
         ("KGs", len(task.kgs), f"{total:,} entities"),
-        ("Seeds", len(task.seeds), "known groups learned from"),
+        ("Seeds", len(task.seeds), "known groups, learned from"),
         ("Groups found", len(found), f"{len(found.complete):,} of them in all KGs"),
         ("Entities in groups", _percent(inside / max(total, 1)), f"{inside:,}; {total - inside:,} left alone"),
     ]
@@ -40,11 +40,12 @@ def summary(subject: Subject) -> Section:
     ]
     engine = alignment.settings.get("engine")
     by = "" if engine is None else f" by the engine {engine}"
-    sentence = f"{counted(len(task.kgs), 'KG')} were aligned{by}: {', '.join(task.kg_names)}."
-    parts = [paragraph(sentence), element("dl", *tiles, class_="tiles"), paragraph(_trust(subject))]
+    sentence = f"{counted(len(task.kgs), 'knowledge graph')} (KGs) were aligned{by}: {', '.join(task.kg_names)}."
+    terms = "A group holds entities that are the same thing, at most one of each KG; seeds are groups known beforehand."
+    parts = [paragraph(sentence), paragraph(terms), element("dl", *tiles, class_="tiles"), paragraph(_trust(subject))]
     if len(alignment.duplicates):
-        more = counted(len(alignment.duplicates), "entity")
-        parts.append(paragraph(f"{more} more stand in found groups as duplicates of a member of their own KG."))
+        more = counted(len(alignment.duplicates), "further entity")
+        parts.append(paragraph(f"Found groups hold {more} as duplicates of a member of the same KG."))
     return Section("summary", "Summary", joined(parts))
 
 
@@ -53,8 +54,9 @@ def _trust(subject: Subject) -> str:
     told = "Confidences are plain scores, no probabilities: too few seeds could be held back to learn from."
     if calibration.examples:
         pairs = counted(calibration.examples, "pair")
-        told = f"Confidences are probabilities learned from {pairs} with seeds held back; "
-        told += f"members below {calibration.threshold:.2f} were left alone."
+        told = "Confidences are probabilities: how often scores like these are right was learned from "
+        told += f"{pairs} found without some of the seeds and judged by these. "
+        told += f"Entities with a confidence below {calibration.threshold:.2f} were left alone, in no group."
     if not subject.scores:
         told += " No groups were held out, so nothing could be scored."
     return told
@@ -101,18 +103,19 @@ def overlap(subject: Subject) -> Section:
     for a, name in zip(kept, names, strict=True):
         cells = [_cell(int(seeds[a, b]), int(found[a, b]), most, own=a == b) for b in kept]
         rows.append([element("bdi", name), *cells])
-    told = "Each cell: all groups that join the two KGs, then seeds + found. The stronger the shade, the more. "
-    told += "On the diagonal, all groups that have a member in the KG."
+    told = "Each cell: how many groups have members in both KGs, and below it seeds + found. "
+    told += "The stronger the shade, the more. On the diagonal, all groups with a member in the KG."
     parts = [paragraph(told)]
     if len(kept) < len(task.kgs):
         parts.append(paragraph(f"Only the {len(kept)} KGs with the most members of {len(task.kgs)} are shown."))
     header = ["KG", *(element("bdi", name) for name in names)]
-    parts.append(table("Groups that join each two KGs", header, rows, class_="heat"))
+    joint = table("Groups that join each two KGs", header, rows, class_="heat")
     of_seeds, of_found = task.seeds.by_size(), subject.found.by_size()
     shown: list[list[Content]] = [
         [counted(size, "KG"), of_seeds[size], of_found[size]] for size in of_found if of_seeds[size] or of_found[size]
     ]
-    parts.append(table("Groups by the number of KGs they reach", ["Members in", "seeds", "found"], shown))
+    sizes = table("Groups by number of KGs", ["members in", "seeds", "found"], shown)
+    parts.append(element("div", joint, sizes, class_="beside"))
     return Section("overlap", "Overlap of the KGs", joined(parts))
 
 
