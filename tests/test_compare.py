@@ -386,6 +386,14 @@ def test_scores_are_made_where_a_run_does_not_hold_them(folders: dict[str, str])
     assert "damaged" in result.stderr
 
 
+def test_scores_that_no_run_has_are_not_shown(folders: dict[str, str]) -> None:
+    with_scores = CliRunner().invoke(app, ["compare", folders["one"], folders["none"]]).stdout
+    without = CliRunner().invoke(app, ["compare", folders["none"], folders["none"]]).stdout
+    assert "M-Hits" in with_scores
+    assert "M-Hits" not in without
+    assert "groups found" in without
+
+
 @pytest.mark.parametrize("tail", [[], ["--json"]])
 def test_errors_are_one_line_and_write_nothing(folders: dict[str, str], tmp_path: Path, tail: list[str]) -> None:
     out = tmp_path / "changes.tsv"

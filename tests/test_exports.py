@@ -262,6 +262,31 @@ def test_literals_are_merged_with_their_types(tmp_path: Path) -> None:
     )
 
 
+def test_labels_that_no_fact_states_are_merged_too(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "a.tsv").write_text("x\tnear\ty\n")
+    (tmp_path / "data" / "b.ttl").write_text(
+        '<http://b/x> <http://b/near> <http://b/y> ; <http://www.w3.org/2000/01/rdf-schema#label> "Ex"@en .'
+    )
+    (tmp_path / "data" / "entities.tsv").write_text('kg\tentity\tlabel\na\tx\tThe "x"\nb\thttp://b/y\tWhy\n')
+    (tmp_path / "data" / "seeds.tsv").write_text("a\tb\nx\thttp://b/x\n")
+    task = multiea.load(tmp_path / "data")
+    alignment = made(list(task.kgs), task.seeds.members.tolist(), [])
+    alignment.to_merged(tmp_path / "merged.nq", prefer=["b"])
+    quads = pyoxigraph.parse(path=str(tmp_path / "merged.nq"), format=pyoxigraph.RdfFormat.N_QUADS)
+    labels = [quad for quad in quads if quad.predicate.value.endswith("#label")]
+    assert {
+        (quad.subject.value, quad.object.value, quad.object.language, quad.graph_name.value) for quad in labels
+    } == {
+        ("http://b/x", 'The "x"', None, "urn:multiea:kg:a"),
+        ("http://b/x", "Ex", "en", "urn:multiea:kg:b"),
+        ("http://b/y", "Why", None, "urn:multiea:kg:b"),
+    }
+    alignment.to_merged(tmp_path / "merged.parquet", prefer=["b"])
+    table = pl.read_parquet(tmp_path / "merged.parquet").filter(pl.col("relation").str.ends_with("#label"))
+    assert set(table["tail"]) == {'The "x"', "Ex", "Why"}
+
+
 def test_an_iri_that_means_something_else_elsewhere_never_stands_for_a_group() -> None:
     one = KnowledgeGraph.from_triples("one", [("http://x/A", "r", "http://x/B"), ("http://x/C", "r", "http://x/B")])
     two = KnowledgeGraph.from_triples("two", [("http://x/A", "r", "http://x/C")])

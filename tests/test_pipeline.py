@@ -361,15 +361,17 @@ def test_a_kg_all_of_whose_entities_are_seeds_is_fine(engine: str, mode: str) ->
 
 
 @pytest.mark.parametrize(
-    "name", ["config.toml", "groups.parquet", "embeddings.safetensors", "manifest.json", "seeds.tsv"]
-)
+    "name",
+    ["config.toml", "entities.parquet", "groups.parquet", "pairs.parquet", "embeddings.safetensors", "manifest.json",
+     "seeds.tsv"],
+)  # fmt: skip
 def test_a_damaged_run_folder_is_named(aligned: multiea.Alignment, tmp_path: Path, name: str) -> None:
     aligned.save(tmp_path / "run")
     assert len(multiea.open(str(tmp_path / "run")).found.groups)
     (tmp_path / "run" / name).write_bytes(b"\x00 not what it was")
     result = CliRunner().invoke(app, ["evaluate", str(tmp_path / "run")])
     assert result.exit_code == 2
-    assert result.stderr.startswith("error: ")
+    assert result.stderr.startswith(f"error: {tmp_path / 'run' / name}")
 
 
 def test_diverging_training_is_named(small: Task) -> None:

@@ -31,6 +31,56 @@ def test_a_run_finds_the_triples_of_its_data_set_again(tmp_path: Path, monkeypat
         multiea.open(tmp_path / "run", with_triples=True)
 
 
+def run(*words: object, code: int = 0) -> tuple[str, str]:
+    result = CliRunner().invoke(app, [*map(str, words), "--no-progress"])
+    assert result.exit_code == code, result.output
+    return result.stdout, result.stderr
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """A folder with a data set and a run made of it."""
+    (tmp_path / "data").mkdir()
+    write_synthetic(Synthesis(kgs=2, entities=100, relations=10), tmp_path / "data")
+    run("align", tmp_path / "data", "--out", tmp_path / "run")
+    return tmp_path
+
+
+def test_a_data_set_that_has_moved_is_found_where_one_says(made: Path) -> None:
+    (made / "data").rename(made / "moved")
+    export = ["export", made / "run", "--to", "merged", "--out", made / "merged.nq"]
+    _, said = run(*export, code=2)
+    assert "say where it is now by --data" in said
+    run(*export, "--data", made / "moved")
+    files = [made / "moved" / f"kg{number}.tsv" for number in (1, 2)]
+    expected = multiea.load(made / "moved").kgs
+    for place in (made / "moved", files):
+        for kg, other in zip(multiea.open(made / "run", with_triples=True, data=place).task.kgs, expected, strict=True):
+            assert_same_kg(kg, other)
+    page = ["report", made / "run", "--out", made / "page.html"]
+    assert "without the triples" in run(*page)[0]
+    assert "without the triples" not in run(*page, "--force", "--data", made / "moved")[0]
+    _, said = run(*page, "--force", "--data", made / "nowhere", code=2)
+    assert "nowhere" in said
+    _, said = run("export", made / "run", "--to", "sssom", "--out", made / "s.tsv", "--data", made / "moved", code=2)
+    assert "--data changes nothing with --to sssom" in said
+
+
+def test_running_again_says_what_has_changed_since(made: Path) -> None:
+    again = ["align", "--config", made / "run", "--force", "--out", made / "again"]
+    assert "not as they were" not in run(*again)[1]
+    with (made / "data" / "kg2.tsv").open("a") as file:
+        file.write("x\ty\tz\n")
+    assert f"not as they were when {made / 'run'} was made: kg2" in " ".join(run(*again)[1].split())
+
+
+def test_nothing_is_exported_among_the_files_of_the_data_set(made: Path) -> None:
+    for to, name in (("merged", "merged.parquet"), ("same-as", "links.nt"), ("groups", "found.tsv")):
+        _, said = run("export", made / "run", "--to", to, "--out", made / "data" / name, code=2)
+        assert "would lie among the files of the data set" in said
+    assert multiea.load(made / "data").kg_names == ("kg1", "kg2")
+
+
 def test_a_run_of_a_task_made_in_python_does_not_know_its_triples(small: Task, tmp_path: Path) -> None:
     multiea.align(small).save(tmp_path / "run")
     with pytest.raises(InputError, match="does not say which data set"):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from multiea.engines.trained import register_encoder
     from multiea.engines.training import Training
     from multiea.errors import InputError, MultiEAError, OutputError, SettingError
-    from multiea.outputs.run_folder import open_run as open  # noqa: A004
+    from multiea.outputs.opening import open_run as open  # noqa: A004
     from multiea.pipeline import align
     from multiea.similarity.enhancement import Enhancement
 
@@ -48,7 +48,7 @@ _HOMES = {
     "align": "multiea.pipeline:align",
     "inspect": "multiea.data.inspection:inspect",
     "load": "multiea.data.load:load",
-    "open": "multiea.outputs.run_folder:open_run",
+    "open": "multiea.outputs.opening:open_run",
     "register_encoder": "multiea.engines.trained:register_encoder",
 }
 __all__ = [

@@ -45,7 +45,7 @@ def load_grown(
     lenient: bool = False,
 ) -> Task:
     """The KGs of a run and a new one from its files, with what is known of them all."""
-    from multiea.outputs.run_folder import open_run
+    from multiea.outputs.opening import open_run
 
     if seeds is None:
         raise SettingError("a KG is added by known groups that tie it to the others; give a file of them as --seeds")

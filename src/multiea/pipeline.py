@@ -180,7 +180,7 @@ def _settings_used(
 
 def _ancestor(previous: Alignment | str | Path, task: Task, *, grown: bool) -> Ancestor:
     """The run whose ids are carried on, which must have a KG in common with this task."""
-    from multiea.outputs.run_folder import read_ancestor
+    from multiea.outputs.run_files import read_ancestor
 
     ancestor = previous.as_ancestor() if isinstance(previous, Alignment) else read_ancestor(previous)
     new = ancestor.lacks(task.kg_names)
@@ -200,7 +200,7 @@ def _start(
     task: Task, ordered: Task, grown_from: Alignment | str | Path, engine: str, bootstrap: Bootstrapping, **how: Any
 ) -> Start:
     """What bootstrapping starts from where a KG is added, in the canonical order."""
-    from multiea.outputs.run_folder import open_run
+    from multiea.outputs.opening import open_run
     from multiea.starting import start_of
 
     before = grown_from if isinstance(grown_from, Alignment) else open_run(grown_from)

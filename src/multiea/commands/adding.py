@@ -38,7 +38,7 @@ def add(
     """Let a new KG join a run, without aligning the others from scratch; old groups keep their ids."""
     from multiea.configuration import Settings, from_file
     from multiea.given import Given
-    from multiea.outputs.run_folder import folders_grown_from
+    from multiea.outputs.run_files import folders_grown_from
 
     refuse_existing(out_folder, "run", force=force)
     folders_grown_from(run)  # an error that says what is no run

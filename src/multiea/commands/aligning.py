@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from multiea.configuration import Settings
     from multiea.data.task import Task
 
+log = logging.getLogger("multiea")
 OPTIONS = {  # of align, and the settings they stand for
     "dataset": "data.source",
     "seeds": "data.seeds",
@@ -160,16 +162,21 @@ def align(
     given += [one for words in settings_words or () for one in from_words(words)]
     given += [Given(OPTIONS[name], value, option) for name, value, option in _given_options(context)]
     settings = Settings.of(given)
-    align_as_set(settings, out_folder, force=force, as_json=as_json)
+    align_as_set(settings, out_folder, force=force, as_json=as_json, like=None if dataset else config)
 
 
-def align_as_set(settings: Settings, out_folder: Path, *, force: bool, as_json: bool) -> None:
-    """Aligns as the settings say, writes the run folder and shows what came of it."""
+def align_as_set(settings: Settings, out_folder: Path, *, force: bool, as_json: bool, like: Path | None = None) -> None:
+    """Aligns as the settings say, writes the run folder and shows what came of it.
+
+    like: where settings came from; if that is a run, KGs that have changed since are named.
+    """
     before = settings.data.grown_from
     if before is not None:
         _refuse_writing_over(out_folder, before)
     start = time.perf_counter()
     task = settings.load()
+    if like is not None:
+        _warn_of_changes(task, like)
     alignment, metrics = _aligned(
         task,
         out_folder,
@@ -206,9 +213,23 @@ def align_as_set(settings: Settings, out_folder: Path, *, force: bool, as_json: 
     out.print("each member with its confidence")
 
 
+def _warn_of_changes(task: Task, like: Path) -> None:
+    """Says where a run whose settings are used was made of other data."""
+    from multiea.outputs.opening import changed_since
+    from multiea.outputs.run_folder import FILES
+
+    folder = like if like.is_dir() else like.parent
+    if all((folder / name).is_file() for name in FILES):
+        changed = changed_since(folder, task)
+        if changed:
+            log.warning(
+                "not as they were when %s was made: %s; other groups may come of it", folder, ", ".join(changed)
+            )
+
+
 def _refuse_writing_over(out_folder: Path, run: str) -> None:
     """A run that a KG is added to is needed as long as the new one: its data set is found through it."""
-    from multiea.outputs.run_folder import folders_grown_from
+    from multiea.outputs.run_files import folders_grown_from
 
     if out_folder.resolve() in [folder.resolve() for folder in folders_grown_from(run)]:
         raise OutputError(f"{out_folder} is what the new run grows from; write to another folder")
@@ -252,7 +273,7 @@ def evaluate(
     show_progress: ShowProgress = True,
 ) -> None:
     """Score a run against its held-out groups."""
-    from multiea.outputs.run_folder import open_run
+    from multiea.outputs.opening import open_run
 
     metrics = open_run(run).evaluate()
     if as_json:

@@ -35,7 +35,8 @@ def compare(
     from multiea.data.task import check_random_state
     from multiea.evaluation.comparison import compare as compare_runs
     from multiea.evaluation.comparison import summarised
-    from multiea.outputs.run_folder import open_run, read_metrics
+    from multiea.outputs.opening import open_run
+    from multiea.outputs.run_files import read_metrics
 
     if len(runs) < 2:
         raise SettingError("a comparison needs at least two run folders; give another one")
@@ -82,6 +83,8 @@ def show_comparison(comparison: Comparison) -> None:
     ]
     for name in runs[0].scores:
         values = [run.scores[name] for run in runs]
+        if all(value is None for value in values):
+            continue
         digits = 1 if name == "seconds" else 4
         rows.append([name, *("-" if value is None else f"{value:.{digits}f}" for value in values)])
     out.print()

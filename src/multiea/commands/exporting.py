@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands.options import AsJson, Force, ShowProgress
+from multiea.commands.options import AsJson, Force, MovedData, ShowProgress
 from multiea.console import command, out, print_json
 from multiea.errors import counted
 
@@ -39,6 +39,7 @@ def export(
     undo: Annotated[
         bool, typer.Option("--undo/--no-undo", help="merged: keep beside it what leads back to the originals.")
     ] = True,
+    data: MovedData = None,
     force: Force = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
@@ -46,7 +47,7 @@ def export(
     """Write a run's groups, mappings or merged KG in a standard form."""
     from multiea.errors import resolve
     from multiea.outputs.exports import export as exports
-    from multiea.outputs.run_folder import open_run
+    from multiea.outputs.opening import open_run
     from multiea.writing import refuse_existing, refuse_existing_file
 
     resolve(to, exports.FORMATS, what="format")
@@ -58,7 +59,7 @@ def export(
         refuse_existing(out_path, "folder of alignments", force=force)
     else:
         refuse_existing_file(out_path, force=force)
-    alignment = open_run(run, with_triples=to in exports.WITH_TRIPLES)
+    alignment = open_run(run, with_triples=to in exports.WITH_TRIPLES, data=data)
     choices = exports.Choices(closure, predicate, tuple(prefer or ()), undo)
     written = exports.export(alignment, to, out_path, choices, force=force)
     if as_json:

@@ -18,4 +18,8 @@ Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="Show how far long work is.")]
 RandomState = Annotated[int, typer.Option(help="The same number gives the same result.")]
+MovedData = Annotated[
+    list[str] | None,
+    typer.Option("--data", help="Where the run's data set is now, if it has moved.", metavar="<DATASET>"),
+]
 Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.commands.options import AsJson, Force, ShowProgress
+from multiea.commands.options import AsJson, Force, MovedData, ShowProgress
 from multiea.console import command, out, print_json
 from multiea.errors import SettingError
 from multiea.writing import refuse_existing_file
@@ -21,6 +21,7 @@ def report(
         Path | None,
         typer.Option("--out", help="The page to write; by default report.html in the run folder.", show_default=False),
     ] = None,
+    data: MovedData = None,
     force: Force = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
@@ -35,7 +36,7 @@ def report(
     from multiea.outputs.report.opening import subject_of_run
     from multiea.outputs.report.page import write_report
 
-    subject = subject_of_run(run)
+    subject = subject_of_run(run, data)
     sections = write_report(subject, file, force=force)
     missing = {} if subject.missing_triples is None else {"triples": subject.missing_triples}
     missing |= {} if has_tsne() else {"map": f"needs openTSNE: {HOW_TO_GET_IT}"}

@@ -52,6 +52,7 @@ def export(alignment: Alignment, to: str, out: Path, choices: Choices | None = N
     """Writes an alignment in one of FORMATS to a file, or for alignment-rdf to a folder."""
     chosen = Choices() if choices is None else choices
     write = resolve(to, FORMATS, what="format")
+    _refuse_folder_of_data(alignment, out)
     written = write(alignment, out, chosen, force)
     if written.encoded:
         log.warning(
@@ -59,6 +60,15 @@ def export(alignment: Alignment, to: str, out: Path, choices: Choices | None = N
             counted(written.encoded, "name"),
         )
     return written
+
+
+def _refuse_folder_of_data(alignment: Alignment, out: Path) -> None:
+    """A file among those of the data set would be read as one of them the next time."""
+    for source in alignment.settings.get("data", {}).get("source") or ():
+        if Path(source).is_dir() and out.resolve().parent == Path(source).resolve():
+            raise OutputError(
+                f"{out} would lie among the files of the data set and be read with them; choose another place"
+            )
 
 
 def _groups(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
@@ -153,7 +163,12 @@ FORMATS: dict[str, Callable[[Alignment, Path, Choices, bool], Written]] = {
     "pyg": _pyg,
 }
 WITH_TRIPLES = ("merged", "networkx", "pyg")
-CONCERNS = {"closure": ("same-as",), "predicate": ("sssom",), "prefer": ("same-as", "merged", "networkx", "pyg")}
+CONCERNS = {
+    "closure": ("same-as",),
+    "predicate": ("sssom",),
+    "prefer": ("same-as", "merged", "networkx", "pyg"),
+    "data": WITH_TRIPLES,
+}
 
 
 def refuse_unused(to: str, given: Sequence[str]) -> None:

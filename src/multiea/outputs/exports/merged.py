@@ -12,6 +12,7 @@ import polars as pl
 
 from multiea import progress
 from multiea.data.iris import ENTITY, RELATION, is_iri, kg_iri, relation_iris
+from multiea.data.knowledge_graph import no_literals
 from multiea.errors import InputError
 from multiea.outputs.exports.same_as import ROWS, write_lines
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from multiea.outputs.exports.canonical import Canonical
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 LANGUAGE = r"^@[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$"
 UNDO_SCHEMA = ("source", "entity", "merged")
@@ -179,10 +181,10 @@ def undo_facts(alignment: Alignment, names: Canonical) -> pl.DataFrame:
 
 
 def _literals(kg: KnowledgeGraph, names: Canonical, number: int) -> Iterator[pl.DataFrame]:
-    """Facts whose object is a value, in blocks: subject, property, value, type."""
+    """Facts whose object is a value, in blocks: subject, property, value, type; last the labels that no fact states."""
     merged = names.merged.slice(int(names.offsets[number]), len(kg.entities))
-    for start in range(0, len(kg.literals), ROWS):
-        some = kg.literals.slice(start, ROWS)
+    blocks = (kg.literals.slice(start, ROWS) for start in range(0, len(kg.literals), ROWS))
+    for some in (*blocks, _unstated_labels(kg)):
         yield pl.DataFrame(
             {
                 "subject": merged.gather(some["entity"]),
@@ -191,6 +193,16 @@ def _literals(kg: KnowledgeGraph, names: Canonical, number: int) -> Iterator[pl.
                 "type": some["type"].cast(pl.String),
             }
         )
+
+
+def _unstated_labels(kg: KnowledgeGraph) -> pl.DataFrame:
+    """Labels that came with a table of entities, as literals."""
+    if kg.labels is None:
+        return no_literals()
+    labels = pl.DataFrame({"entity": np.arange(len(kg.entities)), "value": kg.labels}).drop_nulls()
+    labels = labels.with_columns(pl.col("entity").cast(kg.literals.schema["entity"]))
+    unstated = labels.join(kg.literals, on=["entity", "value"], how="anti", maintain_order="left")
+    return unstated.select("entity", property=pl.lit(RDFS_LABEL), value="value", type=pl.lit(None, pl.String))
 
 
 def _literal(some: pl.DataFrame) -> pl.Series:

@@ -8,8 +8,8 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from multiea.errors import InputError
+from multiea.outputs.opening import Source, open_run
 from multiea.outputs.report.subject import Subject
-from multiea.outputs.run_folder import open_run
 
 ByRank = dict[str, float | None]
 
@@ -45,12 +45,14 @@ class _History(_Training):
     pairs: dict[str, _Training] = {}
 
 
-def subject_of_run(run: Path) -> Subject:
+def subject_of_run(run: Path, data: Source | None = None) -> Subject:
     """What a page about a run folder needs; an error names the file that is not as it was written."""
     no_triples = None
     try:
-        alignment = open_run(run, with_triples=True)
+        alignment = open_run(run, with_triples=True, data=data)
     except InputError as error:
+        if data is not None:
+            raise
         alignment = open_run(run)  # says so itself where more than the triples is missing
         no_triples = str(error)
     try:

@@ -43,6 +43,10 @@ def summary(subject: Subject) -> Section:
     sentence = f"{counted(len(task.kgs), 'knowledge graph')} (KGs) were aligned{by}: {', '.join(task.kg_names)}."
     terms = "A group holds entities that are the same thing, at most one of each KG; seeds are groups known beforehand."
     parts = [paragraph(sentence), paragraph(terms), element("dl", *tiles, class_="tiles"), paragraph(_trust(subject))]
+    if len(task.open_seeds):
+        count, gained = counted(len(task.open_seeds), "group"), alignment.open_seeds_found()
+        told = f"Among those found are {count} that were seeds before a KG was added; {gained:,} of them have gained a "
+        parts.append(paragraph(f"{told}member in {task.kg_names[-1]}."))
     if len(alignment.duplicates):
         more = counted(len(alignment.duplicates), "further entity")
         parts.append(paragraph(f"Found groups hold {more} as duplicates of a member of the same KG."))
