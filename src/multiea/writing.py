@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from multiea.errors import OutputError
 
 log = logging.getLogger("multiea")
+OF_THE_SYSTEM = re.compile(r"([^:]+?) \(os error \d+\)")
 # What shows that a folder is one we wrote: only its like may replace it.
 MARKS = {"run": ("manifest.json",), "data set": ("groups.tsv", "seeds.tsv"), "folder of alignments": ("*.rdf",)}
 
@@ -64,9 +66,8 @@ def new_folder(out: Path, kind: str, *, force: bool = False) -> Iterator[Path]:
         shutil.rmtree(old, ignore_errors=True)
         if old.exists():
             log.warning("what was in %s could not be removed and is now in %s", out, old)
-    except OSError as error:
-        elsewhere = error.filename is not None and not Path(error.filename).is_relative_to(draft)
-        raise OutputError(f"cannot write {error.filename if elsewhere else out}: {error.strerror or error}") from None
+    except Exception as error:
+        raise _told(error, draft, out) from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)
 
@@ -88,9 +89,8 @@ def new_file(out: Path, *, force: bool = False) -> Iterator[Path]:
         draft.chmod(0o666 & ~_umask())
         refuse_existing_file(out, force=force)
         draft.replace(place)
-    except OSError as error:
-        elsewhere = error.filename is not None and Path(error.filename) != draft
-        raise OutputError(f"cannot write {error.filename if elsewhere else out}: {error.strerror or error}") from None
+    except Exception as error:
+        raise _told(error, draft, out) from None
     finally:
         draft.unlink(missing_ok=True)
 
@@ -104,6 +104,18 @@ def refuse_existing_file(out: Path, *, force: bool = False) -> None:
     parent = next((parent for parent in out.absolute().parents if parent.exists()), Path("/"))
     if not os.access(parent, os.W_OK):
         raise OutputError(f"cannot write to {parent}; choose another place")
+
+
+def _told(error: Exception, draft: Path, out: Path) -> Exception:
+    """An error of the system as one of ours, which names the file meant; any other as it is.
+
+    Libraries written in Rust wrap what the system says into errors of their own.
+    """
+    if isinstance(error, OSError):
+        elsewhere = error.filename is not None and not Path(error.filename).is_relative_to(draft)
+        return OutputError(f"cannot write {error.filename if elsewhere else out}: {error.strerror or error}")
+    wrapped = OF_THE_SYSTEM.search(str(error))
+    return error if wrapped is None else OutputError(f"cannot write {out}: {wrapped[1]}")
 
 
 def _umask() -> int:

@@ -16,16 +16,13 @@ import numpy as np
 import polars as pl
 import tomli_w
 import torch
-from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from multiea import __version__
 from multiea.alignment import Alignment
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.readers.tables import first_line
 from multiea.data.task import Task
 from multiea.data.write import write_groups
-from multiea.errors import OutputError
 from multiea.memory import peak_rss_mb
 from multiea.setting import without_none
 from multiea.writing import new_folder
@@ -94,10 +91,7 @@ def _entity_table(task: Task) -> pl.DataFrame:
 def _save_embeddings(alignment: Alignment, path: Path) -> None:
     path.touch()
     mode = path.stat().st_mode  # the library would keep the file to its owner
-    try:
-        save_file(_by_kg(alignment), path)
-    except SafetensorError as error:
-        raise OutputError(f"cannot write {path.name}: {first_line(error)}") from None
+    save_file(_by_kg(alignment), path)
     path.chmod(mode)
 
 

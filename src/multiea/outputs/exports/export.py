@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from collections.abc import Callable, Sequence
@@ -144,8 +145,10 @@ def _pyg(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Writ
         raise OutputError(f"{out}: a PyTorch Geometric graph is written as .pt")
     names = _names(alignment, choices)
     data = to_pyg(alignment, names)
+    content = io.BytesIO()
+    torch.save(data, content)
     with new_file(out, force=force) as draft:
-        torch.save(data, draft)
+        draft.write_bytes(content.getbuffer())
     return Written((out,), int(data.edge_index.shape[1]), "edge", merging.encoded(alignment, names))
 
 
