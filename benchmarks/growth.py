@@ -103,7 +103,7 @@ def recall_of_restricted_search(folder: Path) -> tuple[float, float]:
     import torch
 
     from multiea.engines.signatures import signatures
-    from multiea.pipeline import CANDIDATES
+    from multiea.how import CANDIDATES
     from multiea.similarity import search
     from multiea.similarity.comparing import Comparable
 

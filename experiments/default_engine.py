@@ -113,7 +113,7 @@ def commands(options: argparse.Namespace, folder: Path, done: set[tuple[str, str
 def ablations(options: argparse.Namespace, folder: Path, done: set[tuple[str, str, int]]) -> Iterator[dict[str, Any]]:
     """One part after another, each added to those before."""
     from multiea import align
-    from multiea.pipeline import default_enhancement
+    from multiea.how import default_enhancement
 
     best = default_enhancement("propagation")
     settings: dict[str, dict[str, Any]] = {

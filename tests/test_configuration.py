@@ -20,7 +20,7 @@ from multiea.configuration import FIELDS, TOLD, Data, from_words
 from multiea.data.synth import Synthesis, write_synthetic
 from multiea.errors import MultiEAError
 from multiea.given import Given
-from multiea.pipeline import engine_names, unused_settings, usual_training
+from multiea.how import engine_names, unused_settings, usual_training
 from multiea.setting import explanations
 from multiea.similarity.enhancement import Enhancement
 

@@ -18,7 +18,7 @@ from multiea.data.synth import Synthesis, write_synthetic
 from multiea.engines.propagation import MOST_NUMBERS, Propagation, Wiring, embed
 from multiea.engines.signatures import signatures
 from multiea.evaluation.found import judged_groups, judged_pairs
-from multiea.pipeline import default_enhancement
+from multiea.how import default_enhancement
 from multiea.similarity.comparing import Comparable
 from multiea.similarity.enhancement import similarities
 from multiea.similarity.matrices import blocks

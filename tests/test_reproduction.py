@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import multiea
 from multiea import InputError, MultiEAError, Task
 from multiea.cli import app
-from multiea.pipeline import usual_training
+from multiea.how import usual_training
 from multiea.reproduction.cells import NEEDS, Cell, read_cells, wanted
 from multiea.reproduction.figures import statistics
 from multiea.reproduction.gold_order import TURNED, WAYS, scores_by_order, turned

@@ -21,7 +21,7 @@ from multiea.engines.trained import PROPAGATION
 from multiea.engines.training import Training
 from multiea.errors import InputError, SettingError, check_share, resolve
 from multiea.given import Given, blamed_on, in_toml, replaced, tables_and_keys, values_of
-from multiea.pipeline import DEVICES, check_engine, default_enhancement, unused_settings, usual_training
+from multiea.how import DEVICES, check_engine, default_enhancement, unused_settings, usual_training
 from multiea.setting import explanations, setting, told
 from multiea.similarity.enhancement import Enhancement
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from multiea.alignment import Alignment
-from multiea.bootstrapping import Bootstrapping, Start
+from multiea.bootstrapping import Start
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.task import Task
 from multiea.engines.trained import PROPAGATION
 from multiea.errors import InputError, SettingError
 from multiea.grouping.mutual import FoundGroups
-from multiea.pipeline import align, check_engine
+from multiea.how import How
+from multiea.pipeline import align
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class _Counterparts:
         return result
 
 
-def start_of(task: Task, before: Alignment, engine: str, bootstrapping: Bootstrapping, **settings: Any) -> Start:
+def start_of(task: Task, before: Alignment, how: How) -> Start:
     """The KGs before are merged by their alignment into one; each KG that is new is aligned with it as one of two.
 
     One round of that is enough to start from; members of open seeds are found in as many as ever.
     """
-    _refuse_other_ways(task, before, engine, bootstrapping)
+    _refuse_other_ways(task, before, how)
     columns = [task.kg_names.index(name) for name in before.task.kg_names]
     merged, nodes = merge([task.kgs[column] for column in columns], before)
     in_order = sorted(range(len(columns)), key=lambda kg: before.task.kg_names[kg])
@@ -52,13 +52,13 @@ def start_of(task: Task, before: Alignment, engine: str, bootstrapping: Bootstra
     sure[:, columns] = before.found.confidence
     adopted, confidence, is_open = _carried_on(task, found, sure)
     known = task.seeds.joined(task.open_seeds)
-    bootstrapping = bootstrapping if len(task.open_seeds) else replace(bootstrapping, rounds=1)
+    how = how if len(task.open_seeds) else replace(how, bootstrap=replace(how.bootstrap, rounds=1))
     for column, kg in enumerate(task.kgs):
         if kg.name in before.task.kg_names:
             continue
         tied = known.take(known.present[:, column] & known.present[:, columns].any(axis=1))
         pairs = np.stack([_first_node(tied.members[:, columns], nodes, in_order), tied.members[:, column]], axis=1)
-        of_both = _aligned_with(merged, kg, pairs, task.name, bootstrapping, **settings)
+        of_both = _aligned_with(merged, kg, pairs, task.name, how)
         through = _Counterparts.of(of_both, len(merged.entities), known.members[:, column])
         for groups, sureness in ((found, sure), (adopted, confidence)):
             node = _first_node(groups[:, columns], nodes, in_order)
@@ -93,28 +93,24 @@ def _carried_on(task: Task, found: np.ndarray, sure: np.ndarray) -> tuple[np.nda
     return members, confidence, is_open
 
 
-def _aligned_with(
-    merged: KnowledgeGraph,
-    kg: KnowledgeGraph,
-    pairs: np.ndarray,
-    name: str,
-    bootstrapping: Bootstrapping,
-    **settings: Any,
-) -> FoundGroups:
+def _aligned_with(merged: KnowledgeGraph, kg: KnowledgeGraph, pairs: np.ndarray, name: str, how: How) -> FoundGroups:
     """What aligning the merged KG with a new one finds; pairs: entities of both that are known to be the same."""
     _, where, count = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
     pairs = pairs[count[where] == 1]  # two seeds in one entity: the alignment before was wrong there
     both = Task([merged, kg], Groups((merged.name, kg.name), pairs.astype(np.int32)), name=name)
     if not len(pairs):
         return FoundGroups.of_members(both.seeds, np.empty((0, 2)))
-    return align(both, engine=PROPAGATION, bootstrap=bootstrapping, **settings).found
+    chosen = {
+        name: getattr(how, name) for name in ("propagation", "bootstrap", "enhancement", "random_state", "device")
+    }
+    return align(both, **chosen).found
 
 
-def _refuse_other_ways(task: Task, before: Alignment, engine: str, bootstrapping: Bootstrapping) -> None:
-    if PROPAGATION not in check_engine(engine):
-        raise SettingError(f"a KG is added by propagation, not by engine '{engine}' alone; use {PROPAGATION}")
-    if bootstrapping.pool != "all":
-        raise SettingError(f"a KG is added by bootstrap 'all', not '{bootstrapping.pool}': groups found are labels")
+def _refuse_other_ways(task: Task, before: Alignment, how: How) -> None:
+    if not how.propagates:
+        raise SettingError(f"a KG is added by propagation, not by engine '{how.engine}' alone; use {PROPAGATION}")
+    if how.bootstrap.pool != "all":
+        raise SettingError(f"a KG is added by bootstrap 'all', not '{how.bootstrap.pool}': groups found are labels")
     kgs = {kg.name: kg for kg in task.kgs}
     changed = [kg.name for kg in before.task.kgs if kg.name not in kgs or not kg.entities.equals(kgs[kg.name].entities)]
     if changed or len(kgs) == len(before.task.kgs):

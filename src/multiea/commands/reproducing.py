@@ -43,7 +43,7 @@ def reproduce(
 
     What is stored in experiments/results is not run again; an interrupted run goes on where it stopped.
     """
-    from multiea.pipeline import chosen_device
+    from multiea.how import chosen_device
     from multiea.reproduction.cells import read_cells, wanted
     from multiea.reproduction.figures import case_study, need_tsne, statistics
     from multiea.reproduction.pages import pages, sensitivity_svg

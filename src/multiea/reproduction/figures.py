@@ -61,7 +61,7 @@ def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bo
     from dataclasses import replace
 
     import multiea
-    from multiea.pipeline import usual_training
+    from multiea.how import usual_training
 
     training = replace(usual_training("multiea"), strategy="each")
     if quick:

@@ -63,7 +63,7 @@ def run_cells(
 
 def _check(cell: Cell, value: float | None, *, quick: bool) -> None:
     """Names the experiment whose settings cannot be, before any is run."""
-    from multiea.pipeline import check_engine, default_enhancement
+    from multiea.how import check_engine, default_enhancement
 
     try:
         check_engine(cell.settings["engine"])
@@ -81,7 +81,7 @@ def run_cell(
     import torch
 
     import multiea
-    from multiea.pipeline import default_enhancement
+    from multiea.how import default_enhancement
     from multiea.reproduction.gold_order import scores_by_order
 
     settings = cell.setting(value)
@@ -131,7 +131,7 @@ def settings_of(cell: Cell, value: float | None, *, quick: bool) -> dict[str, An
 
 
 def _training(cell: Cell, value: float | None, *, quick: bool) -> Training:
-    from multiea.pipeline import usual_training
+    from multiea.how import usual_training
 
     given = {key: part for key, part in cell.setting(value).items() if key in _of_training()}
     training = replace(usual_training(cell.settings["engine"]), **given)

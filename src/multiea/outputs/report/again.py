@@ -77,7 +77,7 @@ def beyond_options(settings: Mapping[str, Any]) -> list[str]:
     """Settings that differ from what the command above would use, since no option sets them."""
     from multiea.bootstrapping import HELD_BACK, Bootstrapping
     from multiea.engines.propagation import Propagation
-    from multiea.pipeline import default_enhancement, usual_training
+    from multiea.how import default_enhancement, usual_training
 
     try:
         engine = settings["engine"]
