@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from multiea import progress
+from multiea.data.interning import LABEL_PROPERTIES
 from multiea.data.iris import ENTITY, RELATION, is_iri, kg_iri, relation_iris
 from multiea.data.knowledge_graph import no_literals
 from multiea.errors import InputError
@@ -201,7 +202,8 @@ def _unstated_labels(kg: KnowledgeGraph) -> pl.DataFrame:
         return no_literals()
     labels = pl.DataFrame({"entity": np.arange(len(kg.entities)), "value": kg.labels}).drop_nulls()
     labels = labels.with_columns(pl.col("entity").cast(kg.literals.schema["entity"]))
-    unstated = labels.join(kg.literals, on=["entity", "value"], how="anti", maintain_order="left")
+    stated = kg.literals.filter(pl.col("property").cast(pl.String).is_in(LABEL_PROPERTIES))
+    unstated = labels.join(stated, on=["entity", "value"], how="anti", maintain_order="left")
     return unstated.select("entity", property=pl.lit(RDFS_LABEL), value="value", type=pl.lit(None, pl.String))
 
 
