@@ -361,6 +361,7 @@ def test_the_command_exports_and_says_what_cannot_be(tmp_path: Path, monkeypatch
         (("--to", "rdf", "--out", "x"), "unknown format 'rdf'; choose one of: groups, sssom, same-as, alignment-rdf"),
         (("--to", "groups", "--out", "x.xls"), "unknown kind of table '.xls'; choose one of: .tsv"),
         (("--to", "sssom", "--out", "x.tsv", "--closure"), "--closure changes nothing with --to sssom"),
+        (("--to", "sssom", "--out", "x.tsv", "--no-undo"), "--undo changes nothing with --to sssom"),
         (("--to", "sssom", "--out", "x.tsv", "--predicate", "owl:same"), "unknown predicate 'owl:same'"),
         (("--to", "same-as", "--out", "d"), "d is a folder"),
         (("--to", "merged", "--out", "x.ttl"), "a merged KG is written as one of: .nq, .parquet"),

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multiea.adding import add
     from multiea.alignment import Alignment
+    from multiea.bootstrapping import Bootstrapping
     from multiea.configuration import Settings
     from multiea.data.groups import Groups
     from multiea.data.inspection import inspect
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from multiea.data.load import load
     from multiea.data.task import Task
     from multiea.engines.encoders.base import Encoder
+    from multiea.engines.propagation import Propagation
     from multiea.engines.trained import register_encoder
     from multiea.engines.training import Training
     from multiea.errors import InputError, MultiEAError, OutputError, SettingError
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 # Loaded on first use: importing multiea must not cost the import of numpy, polars or torch.
 _HOMES = {
     "Alignment": "multiea.alignment:Alignment",
+    "Bootstrapping": "multiea.bootstrapping:Bootstrapping",
     "Encoder": "multiea.engines.encoders.base:Encoder",
     "Enhancement": "multiea.similarity.enhancement:Enhancement",
     "Groups": "multiea.data.groups:Groups",
@@ -40,6 +43,7 @@ _HOMES = {
     "KnowledgeGraph": "multiea.data.knowledge_graph:KnowledgeGraph",
     "MultiEAError": "multiea.errors:MultiEAError",
     "OutputError": "multiea.errors:OutputError",
+    "Propagation": "multiea.engines.propagation:Propagation",
     "SettingError": "multiea.errors:SettingError",
     "Settings": "multiea.configuration:Settings",
     "Task": "multiea.data.task:Task",
@@ -53,6 +57,7 @@ _HOMES = {
 }
 __all__ = [
     "Alignment",
+    "Bootstrapping",
     "Encoder",
     "Enhancement",
     "Groups",
@@ -60,6 +65,7 @@ __all__ = [
     "KnowledgeGraph",
     "MultiEAError",
     "OutputError",
+    "Propagation",
     "SettingError",
     "Settings",
     "Task",

@@ -173,17 +173,21 @@ class Alignment:
         """Writes mappings of all pairs as SSSOM TSV."""
         return self.export("sssom", out, predicate=predicate, force=force)
 
-    def to_same_as(self, out: str | Path, *, closure: bool = False, force: bool = False) -> Written:
+    def to_same_as(
+        self, out: str | Path, *, closure: bool = False, prefer: Sequence[str] = (), force: bool = False
+    ) -> Written:
         """Writes owl:sameAs triples as N-Triples."""
-        return self.export("same-as", out, closure=closure, force=force)
+        return self.export("same-as", out, closure=closure, prefer=prefer, force=force)
 
     def to_alignment_rdf(self, out: str | Path, *, force: bool = False) -> Written:
         """Writes a folder with a file of the Alignment format for each pair of KGs."""
         return self.export("alignment-rdf", out, force=force)
 
-    def to_merged(self, out: str | Path, *, prefer: Sequence[str] = (), force: bool = False) -> Written:
+    def to_merged(
+        self, out: str | Path, *, prefer: Sequence[str] = (), undo: bool = True, force: bool = False
+    ) -> Written:
         """Writes the merged KG as .nq or .parquet, and beside it what leads back to the originals."""
-        return self.export("merged", out, prefer=prefer, force=force)
+        return self.export("merged", out, prefer=prefer, undo=undo, force=force)
 
     def to_networkx(self, *, prefer: Sequence[str] = ()) -> Any:
         """The merged KG as a networkx MultiDiGraph."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
+ENDS = (".", "?", "!")
 
 
 class MultiEAError(Exception):
@@ -37,8 +38,8 @@ class InputError(MultiEAError):
         if self.expected:
             message += f"; expected {self.expected}"
         if self.hint:
-            message += f". {self.hint}"
-        return message if message.endswith((".", "?", "!")) else message + "."
+            message += f"{'' if message.endswith(ENDS) else '.'} {self.hint}"
+        return message if message.endswith(ENDS) else message + "."
 
 
 class SettingError(MultiEAError):

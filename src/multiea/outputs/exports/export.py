@@ -170,6 +170,7 @@ CONCERNS = {
     "closure": ("same-as",),
     "predicate": ("sssom",),
     "prefer": ("same-as", "merged", "networkx", "pyg"),
+    "undo": ("merged",),
     "data": WITH_TRIPLES,
 }
 
