@@ -106,7 +106,7 @@ def test_seeds_are_united_with_those_of_before_where_they_share_members() -> Non
         group(b="w", c="w"),
         group(a="u", c="u"),
     }
-    assert named(task.open_seeds, task) == {group(a="t", b="t")}  # nothing was said of it
+    assert named(task.open_seeds.groups, task) == {group(a="t", b="t")}  # nothing was said of it
     assert named(task.held_out, task) == {group(a="v", b="v")}  # the other has a member that is in a seed now
 
 

@@ -159,7 +159,7 @@ def test_ids_survive_saving_and_opening_run_after_run(task: Task, tmp_path: Path
     second = alignment_of(task, [[4, 4, 5], [3, 3, 6]]).following(first.as_ancestor())
     assert second.ids is not None
     assert second.ids.found == first.group_ids()[1][::-1]
-    assert second.ids.seeds == first.group_ids()[0]
+    assert second.ids.known == first.group_ids()[0]
     assert second.ids.fates() == dict.fromkeys(second.ids.fates(), 0) | {"kept": 3, "grown": 1, "changed": 1}
     second.save(tmp_path / "second")
     opened = multiea.open(tmp_path / "second")
@@ -171,7 +171,7 @@ def test_ids_survive_saving_and_opening_run_after_run(task: Task, tmp_path: Path
     for previous in (second, opened, tmp_path / "second", str(tmp_path / "second")):
         third = multiea.align(task, previous=previous)
         assert third.ids is not None
-        assert third.ids.seeds == first.group_ids()[0]
+        assert third.ids.known == first.group_ids()[0]
     first.save(tmp_path / "first")
     assert not (tmp_path / "first" / "lineage.tsv").exists()
     assert multiea.open(tmp_path / "first").ids is None

@@ -13,9 +13,10 @@ from multiea.alignment import Alignment
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import read_one_kg
+from multiea.data.open_seeds import OpenSeeds
 from multiea.data.readers import read_groups
 from multiea.data.task import Task
-from multiea.errors import InputError, SettingError
+from multiea.errors import InputError, SettingError, counted
 from multiea.pipeline import align
 
 log = logging.getLogger("multiea")
@@ -63,9 +64,10 @@ def grown(
 ) -> Task:
     """A task's KGs and a new one; what was known of them united with what is known of all.
 
-    seeds, held_out: over the task's KGs and, last, the new one. Seeds of the task of which they say nothing are open:
-    a member in the new KG is looked for. Held-out and validation groups of the task stay what they were, except those
-    with a member that is in a seed now. path: where the seeds came from, for errors.
+    seeds, held_out: over the task's KGs and, last, the new one. Seeds of the task of which the new ones say nothing are
+    open: a member in the new KG is looked for; and new ones are open in KGs of which none of them says anything.
+    Held-out groups of the task stay what they were, except those with a member that is in a seed now; validation
+    groups, unknown in the new KG, could not judge it and are left out. path: where the seeds came from, for errors.
     """
     _refuse_known_name(before, kg)
     if not any(len(one.triples) for one in before.kgs):
@@ -85,28 +87,27 @@ def grown(
             hint="Name the column of the new KG as the KG is named (--name)",
         )
     kgs = [*before.kgs, kg]
-    closed, still_open = (_with_a_new_kg(some, kg) for some in (before.seeds, before.open_seeds))
-    known = united(closed.joined(still_open), seeds, kgs, "seed")
-    is_open = known.apart_from(seeds)
-    is_open[len(closed) : len(closed) + len(still_open)] = True
-    to_score, validation = (_with_a_new_kg(some, kg) for some in (before.held_out, before.validation))
-    to_score, validation = (some.take(some.apart_from(known)) for some in (to_score, validation))
+    known_before = _with_a_new_kg(before.seeds.joined(before.open_seeds.groups), kg)
+    known = united(known_before, seeds, kgs, "seed")
+    looked_in = np.zeros(known.members.shape, dtype=bool)
+    looked_in[len(before.seeds) : len(known_before), :-1] = before.open_seeds.looked_in
+    looked_in[:, -1] = known.apart_from(seeds)
+    looked_in[len(known_before) :] = ~seeds.present.any(axis=0)
+    looked_in &= ~known.present
+    is_open = np.asarray(looked_in.any(axis=1))
+    to_score = _with_a_new_kg(before.held_out, kg)
+    to_score = to_score.take(to_score.apart_from(known))
     if held_out is not None:
-        to_score = united(to_score, held_out, kgs, "held-out group")
-    closed, still_open = known.take(~is_open), known.take(is_open)
+        to_score = united(to_score, _apart_from_open(held_out, known.take(is_open)), kgs, "held-out group")
+    open_seeds = OpenSeeds(known.take(is_open), looked_in[is_open])
     name = f"{before.name} + {kg.name}"
-    return Task(kgs, closed, to_score, validation, still_open, name=name, notes=before.notes)
+    return Task(kgs, known.take(~is_open), to_score, open_seeds=open_seeds, name=name, notes=before.notes)
 
 
 def united(known: Groups, more: Groups, kgs: Sequence[KnowledgeGraph], what: str) -> Groups:
     """Known groups and more of them; those that share a member become one, unless they contradict each other."""
     members = known.members.copy()
-    hits = np.full(more.members.shape, ABSENT)  # the known group of each member
-    for column, kg in enumerate(kgs):
-        row_of = np.full(len(kg.entities) + 1, ABSENT)  # the last is for those that are absent
-        present = known.present[:, column]
-        row_of[members[present, column]] = np.flatnonzero(present)
-        hits[:, column] = row_of[more.members[:, column]]
+    hits = known.rows_of(more.members)
     for new, own_hits in zip(more.members, hits, strict=True):
         rows = np.unique(own_hits[own_hits != ABSENT])
         if len(rows) > 1:
@@ -119,6 +120,14 @@ def united(known: Groups, more: Groups, kgs: Sequence[KnowledgeGraph], what: str
             members[row] = np.maximum(old, new)
     apart = (hits == ABSENT).all(axis=1)
     return Groups(known.kg_names, np.concatenate([members, more.members[apart]]))
+
+
+def _apart_from_open(held_out: Groups, open_seeds: Groups) -> Groups:
+    """Held-out groups that say nothing of open seeds: what is found for a seed is not scored."""
+    apart = held_out.apart_from(open_seeds)
+    if not apart.all():
+        log.warning("%s with a member in a seed: not scored", counted(int((~apart).sum()), "held-out group"))
+    return held_out.take(apart)
 
 
 def _refuse_known_name(before: Task, kg: KnowledgeGraph) -> None:

@@ -39,7 +39,7 @@ class Alignment:
     embeddings: (N, d) of all entities, KG after KG. settings: everything needed to make it again. calibration: how
     scores became confidences. signatures: of all entities, where large KGs are searched by them. duplicates: further
     members of found groups, of KGs that repeat things. ids: of its groups, where they carry on those of a run before;
-    otherwise they depend on members alone.
+    otherwise they depend on members alone. adopted: open seeds, where there are any, with the members found for them.
     """
 
     task: Task
@@ -53,29 +53,36 @@ class Alignment:
     seconds: Mapping[str, float] = field(default_factory=dict)
     duplicates: Duplicates = field(default_factory=Duplicates)
     ids: GroupIds | None = None
+    adopted: FoundGroups | None = None
     _among_all: tuple[Pairs, list[np.ndarray]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def groups(self) -> pl.DataFrame:
         """All groups, seeds first, a row a member: group_id, kg, entity, confidence, status.
 
-        status: seed, found, or duplicate, of a KG that repeats things and has a member in the group already. Open
-        seeds stand among the groups found: what was known of them is seed, the rest found.
+        status: seed, found, or duplicate, of a KG that repeats things and has a member in the group already. Of open
+        seeds, which come next to seeds, the members that were known are seed, the others found.
         """
-        of_seeds, of_found = self.group_ids()
-        sure = np.ones(self.task.seeds.members.shape)
-        seeds = self._long_table(self.task.seeds, of_seeds, sure, self.task.seeds.present)
-        found = self._long_table(self.found.groups, of_found, self.found.confidence, self._of_open_seeds())
-        return pl.concat([seeds, found, self._table_of_duplicates(of_found)])
+        of_known, of_found = self.group_ids()
+        known = self._long_table(self.known, of_known, self._told())
+        found = self._long_table(self.found, of_found, np.zeros(self.found.groups.members.shape, dtype=bool))
+        return pl.concat([known, found, self._table_of_duplicates(of_found)])
+
+    @property
+    def known(self) -> FoundGroups:
+        """The seeds, and after them open seeds with the members found for them."""
+        seeds = FoundGroups.of_members(self.task.seeds, self.task.seeds.present.astype(float))
+        return seeds if self.adopted is None else seeds.joined(self.adopted)
 
     def group_ids(self) -> tuple[list[str], list[str]]:
-        """The ids of the seeds and of the groups found, in their order."""
+        """The ids of known groups, which are seeds and open seeds, and of the groups found, in their order."""
+        known = self.known.groups
         if self.ids is not None:
-            if (len(self.ids.seeds), len(self.ids.found)) != (len(self.task.seeds), len(self.found.groups)):
+            if (len(self.ids.known), len(self.ids.found)) != (len(known), len(self.found.groups)):
                 raise ValueError("the ids are those of other groups; set ids to None, or follow the run before again")
-            return self.ids.seeds, self.ids.found
-        of_seeds, of_found = (group_ids(groups.names(self.task.kgs)) for groups in (self.task.seeds, self.found.groups))
-        return of_seeds, of_found
+            return self.ids.known, self.ids.found
+        of_known, of_found = (group_ids(groups.names(self.task.kgs)) for groups in (known, self.found.groups))
+        return of_known, of_found
 
     def as_ancestor(self) -> Ancestor:
         """What another run needs to carry on the ids of this one."""
@@ -87,8 +94,8 @@ class Alignment:
         by_members = replace(self, ids=None)
         ids, lineage = follow(ancestor, by_members.groups)
         carried = dict(ids.iter_rows())
-        of_seeds, of_found = ([carried[one] for one in some] for some in by_members.group_ids())
-        return replace(self, ids=GroupIds(of_seeds, of_found, lineage, ancestor.lacks(self.task.kg_names)))
+        of_known, of_found = ([carried[one] for one in some] for some in by_members.group_ids())
+        return replace(self, ids=GroupIds(of_known, of_found, lineage, ancestor.lacks(self.task.kg_names)))
 
     @property
     def pairs(self) -> pl.DataFrame:
@@ -97,10 +104,9 @@ class Alignment:
         confidence: how probably these two are the same; matched: whether they are each other's best, or (not) follow
         from other pairs of their group. Duplicates are no members here.
         """
-        seeds = FoundGroups.of_members(self.task.seeds, np.ones(self.task.seeds.members.shape))
-        of_seeds, of_found = self.group_ids()
-        tables = (self._pair_table(seeds, of_seeds, seeds.groups.present),
-                  self._pair_table(self.found, of_found, self._of_open_seeds()))  # fmt: skip
+        of_known, of_found = self.group_ids()
+        nothing = np.zeros(self.found.groups.members.shape, dtype=bool)
+        tables = [self._pair_table(self.known, of_known, self._told()), self._pair_table(self.found, of_found, nothing)]
         return pl.concat(tables)
 
     def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
@@ -132,13 +138,12 @@ class Alignment:
         settings = {**self.settings, "enhancement": asdict(enhancement)}
         other = replace(self, enhancement=enhancement, settings=settings, calibration=Calibration(),
                         ids=None, _among_all=None)  # fmt: skip
-        adopted = self.found.take(np.flatnonzero(self._of_open_seeds().any(axis=1)))
-        known = Task(self.task.kgs, self.task.seeds.joined(adopted.groups))
+        known = Task(self.task.kgs, self.known.groups)
         scores, pools = pool_similarities(
             known, self.embeddings, enhancement, "all", Groups.empty(self.task.kg_names), self.signatures
         )
         repeating = self.settings.get("duplicates", ())
-        found, duplicates = grouped(known, self.embeddings, scores, pools, other.calibration, repeating, adopted)
+        found, duplicates = grouped(known, self.embeddings, scores, pools, other.calibration, repeating)
         return replace(other, found=found, duplicates=duplicates)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
@@ -151,8 +156,8 @@ class Alignment:
     def fingerprint(self) -> str:
         """A word that says which groups these are: the same groups over the same KGs have the same."""
         digest = hashlib.blake2b("\n".join(sorted(self.task.kg_names)).encode(), digest_size=8)
-        of_seeds, of_found = replace(self, ids=None).group_ids()
-        for group in sorted({*of_seeds, *of_found}):
+        of_known, of_found = replace(self, ids=None).group_ids()
+        for group in sorted({*of_known, *of_found}):
             digest.update(f"\n{group}".encode())
         return digest.hexdigest()
 
@@ -210,29 +215,23 @@ class Alignment:
 
         write_report(Subject(self, metrics=metrics or {}), Path(path), force=force)
 
-    def open_seeds_found(self) -> int:
-        """How many open seeds have a member in the KG added last that was not known."""
-        known = self._of_open_seeds()
-        return int((known.any(axis=1) & self.found.groups.present[:, -1] & ~known[:, -1]).sum())
+    def _told(self) -> np.ndarray:
+        """Which members of known groups were told, (groups, M); the others were found for open seeds."""
+        return self.known.groups.members_in(self.task.seeds.joined(self.task.open_seeds.groups))
 
-    def _of_open_seeds(self) -> np.ndarray:
-        """Which members of found groups are those of open seeds, (groups, M)."""
-        columns = zip(self.found.groups.members.T, self.task.open_seeds.members.T, strict=True)
-        return np.stack([(found != ABSENT) & np.isin(found, known) for found, known in columns], axis=1)
-
-    def _long_table(self, groups: Groups, ids: list[str], confidence: np.ndarray, known: np.ndarray) -> pl.DataFrame:
-        names = groups.names(self.task.kgs)
+    def _long_table(self, found: FoundGroups, ids: list[str], told: np.ndarray) -> pl.DataFrame:
+        names = found.groups.names(self.task.kgs)
         rows = []
         for column, kg in enumerate(self.task.kg_names):
             of_kg = pl.DataFrame({"group_id": ids, "kg": [kg] * len(ids), "entity": names.get_column(kg)}).with_columns(
-                confidence=pl.Series(confidence[:, column], dtype=pl.Float64),
-                status=_status(known[:, column]),
+                confidence=pl.Series(found.confidence[:, column], dtype=pl.Float64),
+                status=_status(told[:, column]),
                 order=pl.int_range(len(ids)),
             )
             rows.append(of_kg.filter(pl.col("entity").is_not_null()))
         return pl.concat(rows).sort("order", "kg").drop("order")
 
-    def _pair_table(self, found: FoundGroups, of_groups: list[str], known: np.ndarray) -> pl.DataFrame:
+    def _pair_table(self, found: FoundGroups, of_groups: list[str], told: np.ndarray) -> pl.DataFrame:
         names = found.groups.names(self.task.kgs)
         ids = pl.Series("group_id", of_groups, dtype=pl.String)
         tables = []
@@ -241,7 +240,7 @@ class Alignment:
             left, right = (self.task.kg_names[kg] for kg in (a, b))
             columns = {"order": rows, "group_id": ids.gather(rows), "left": names[left].gather(rows)}
             columns |= {"right": names[right].gather(rows), "confidence": found.of_pairs[rows, a, b]}
-            columns |= {"matched": found.matched[rows, a, b], "status": _status((known[:, a] & known[:, b])[rows])}
+            columns |= {"matched": found.matched[rows, a, b], "status": _status((told[:, a] & told[:, b])[rows])}
             tables.append(pl.DataFrame(columns).with_columns(left_kg=pl.lit(left), right_kg=pl.lit(right)))
         order = ["group_id", "left_kg", "left", "right_kg", "right", "confidence", "matched", "status"]
         return pl.concat(tables).sort("order", "left_kg", "right_kg").select(order)
@@ -260,8 +259,8 @@ class Alignment:
         return f"Alignment('{self.task.name}': {len(self.task.seeds):,} seeds, {len(self.found.groups):,} groups found)"
 
 
-def _status(known: np.ndarray) -> pl.Series:
-    return pl.Series(np.where(known, "seed", "found"), dtype=pl.String)
+def _status(told: np.ndarray) -> pl.Series:
+    return pl.Series(np.where(told, "seed", "found"), dtype=pl.String)
 
 
 def pool_similarities(
@@ -278,7 +277,7 @@ def pool_similarities(
     are compared in the order of theirs, so that nothing depends on how the data came.
     """
     sizes = [len(kg.entities) for kg in task.kgs]
-    known = task.seeds.joined(task.open_seeds)
+    known = task.seeds.joined(task.open_seeds.groups)
     pools = pool_of_candidates(pool, sizes, known, held_out) if isinstance(pool, str) else pool
     pools = [chosen[np.argsort(place[chosen])] for chosen, place in zip(pools, places_by_name(task), strict=True)]
     by_name = sorted(range(len(sizes)), key=lambda kg: task.kgs[kg].name)
@@ -297,9 +296,8 @@ def grouped(
     pools: Sequence[np.ndarray],
     calibration: Calibration,
     repeating: Sequence[str] = (),
-    adopted: FoundGroups | None = None,
 ) -> tuple[FoundGroups, Duplicates]:
-    """The groups among candidates, adopted ones among them, and further members of KGs that repeat things.
+    """The groups among candidates, and further members of KGs that repeat things.
 
     What has no embedding (all zero) is left alone.
     """
@@ -314,7 +312,6 @@ def grouped(
         inside[alone, column] = inside[alone, :, column] = np.nan
         groups.members[alone, column] = ABSENT
     found = calibration.found(groups, inside, matched)
-    found = found if adopted is None else found.joined(adopted)
     return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), task.seeds, numbers)
 
 

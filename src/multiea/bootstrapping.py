@@ -75,7 +75,7 @@ class Start:
     """What is known beforehand, where KGs are added to an alignment.
 
     found: complete groups, labels of the first round; what that finds takes their place. adopted: open seeds with the
-    members found for them by now, labels of all rounds; a confidence of one says that a member was known.
+    members found for them by now, labels of all rounds.
     """
 
     found: Groups
@@ -108,9 +108,11 @@ def propagate(
     """
     wirings = [Wiring(kg, device) for kg in task.kgs]
     seeds, held_back = hold_back(task, HELD_BACK, random_state)
-    nothing = Groups.empty(task.kg_names)
-    found, adopted = (nothing, nothing) if start is None else _that_give_nothing_away(start, task, held_back)
-    all_adopted = nothing if start is None else start.adopted.groups
+    found = adopted = all_adopted = Groups.empty(task.kg_names)
+    if start is not None:
+        found, adopted = _that_give_nothing_away(start, task, held_back)
+        all_adopted = start.adopted.groups
+        seeds = seeds.take(seeds.apart_from(task.open_seeds.groups))  # open ones are adopted
 
     def embedded(labels: Groups, number: int, *, last: bool = False) -> Tensor:
         known = len(task.seeds if last else seeds)
@@ -127,7 +129,8 @@ def propagate(
     sizes = [len(kg.entities) for kg in task.kgs]
     limited = bootstrapping.pool == "test"
     pools, at_last = (
-        pool_of_candidates("all", sizes, known.joined(all_adopted), held_back) for known in (seeds, task.seeds)
+        pool_of_candidates("all", sizes, known, held_back)
+        for known in (seeds.joined(adopted), task.seeds.joined(all_adopted))
     )
     pools = _limits(held_back, test_entities) if limited else pools
     eyes = [wiring.eyes_of(pool) for wiring, pool in zip(wirings, pools, strict=True)]
@@ -135,7 +138,7 @@ def propagate(
     round_restricted, restricted = (few and not is_exact([*map(len, part)], device) for part in (pools, at_last))
     history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
     history["search"] = "restricted" if restricted else "exact"
-    history |= {} if start is None else {"started_with": len(start.found), "open_seeds": len(start.adopted.groups)}
+    history |= {} if start is None else {"started_with": len(start.found)}
     none = bootstrapping.pool == "none"
     rehearsal = Task(task.kgs, seeds, held_back)
     error = 0.5 / max(int(np.triu(held_back.overlap(), 1).sum()), 1) ** 0.5  # of a share among so many pairs
@@ -277,6 +280,7 @@ def _that_give_nothing_away(start: Start, task: Task, held_back: Groups) -> tupl
         return np.asarray(np.stack([near[column] for near, column in columns], axis=1).any(axis=1))
 
     adopted = start.adopted.groups
-    known = np.where(start.adopted.confidence == 1, adopted.members, ABSENT)
+    known = np.where(adopted.members_in(task.open_seeds.groups), adopted.members, ABSENT)
     members = np.where(is_near(adopted)[:, None], known, adopted.members)
-    return start.found.take(~is_near(start.found)), Groups(task.kg_names, members)
+    apart = adopted.apart_from(held_back)
+    return start.found.take(~is_near(start.found)), Groups(task.kg_names, members[apart])

@@ -17,7 +17,8 @@ log = logging.getLogger("multiea")
 
 def check_task(task: Task) -> None:
     """Refuses a task from which nothing can be learned, and warns of KGs and pairs that seeds leave out."""
-    if not len(task.seeds):
+    known = task.seeds.joined(task.open_seeds.groups)
+    if not len(known):
         raise InputError(
             f"'{task.name}' has no seeds",
             expected="a few known groups to learn from",
@@ -25,7 +26,6 @@ def check_task(task: Task) -> None:
         )
     if not any(len(kg.triples) for kg in task.kgs):
         raise InputError(f"'{task.name}' has no triples", expected="KGs with facts; a run that was opened has none")
-    known = task.seeds.joined(task.open_seeds)
     unreached = [
         kg.name
         for kg, members in zip(task.kgs, known.members.T, strict=True)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import no_literals
+from multiea.data.open_seeds import OpenSeeds
 from multiea.data.task import Task
 
 
@@ -102,16 +103,20 @@ def canonical(task: Task) -> tuple[Task, Tensor]:
         places.append(place)
     names = tuple(kgs[kg].name for kg in by_name)
 
-    def moved(groups: Groups) -> Groups:
+    def moved(groups: Groups) -> tuple[Groups, np.ndarray]:
+        """The same groups, and which of them each was."""
         columns = [
             np.where(groups.members[:, kg] == ABSENT, ABSENT, places[kg][groups.members[:, kg]]) for kg in by_name
         ]
-        return Groups(names, np.stack(columns, axis=1)[np.lexsort(columns)].astype(np.int32))
+        order = np.lexsort(columns)
+        return Groups(names, np.stack(columns, axis=1)[order].astype(np.int32)), order
 
     offsets = np.cumsum([0, *(len(kgs[kg].entities) for kg in by_name)])
     joint = [places[kg] + offsets[by_name.index(kg)] for kg in range(len(kgs))]
-    parts = (moved(part) for part in (task.seeds, task.held_out, task.validation, task.open_seeds))
-    ordered = Task([kgs[kg] for kg in by_name], *parts, name=task.name)
+    seeds, held_out, validation = (moved(part)[0] for part in (task.seeds, task.held_out, task.validation))
+    known, order = moved(task.open_seeds.groups)
+    open_seeds = OpenSeeds(known, task.open_seeds.looked_in[order][:, by_name])
+    ordered = Task([kgs[kg] for kg in by_name], seeds, held_out, validation, open_seeds, name=task.name)
     return ordered, torch.from_numpy(np.concatenate(joint).astype(np.int64))
 
 

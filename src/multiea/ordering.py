@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -32,10 +32,17 @@ class Order:
 
     def kept(self, found: FoundGroups) -> FoundGroups:
         """Groups over the task in the canonical order, and themselves in an order that depends on their members."""
-        groups = Groups.from_names(self.ordered.kgs, found.groups.names(self.task.kgs))
-        columns = [self.task.kg_names.index(name) for name in self.ordered.kg_names]
-        moved = FoundGroups.of_members(groups, found.confidence[:, columns])
-        return moved.take(np.lexsort(groups.members.T))
+        starts = np.cumsum([0, *(len(kg.entities) for kg in self.task.kgs)])
+        there = dict(
+            zip(self.ordered.kg_names, np.cumsum([0, *(len(kg.entities) for kg in self.ordered.kgs)]), strict=False)
+        )
+        members = np.full(found.groups.members.shape, ABSENT, dtype=np.int32)
+        for column, kg in enumerate(self.task.kgs):
+            present = found.groups.present[:, column]
+            joint = self.places[starts[column] + found.groups.members[present, column]]
+            members[present, column] = joint - there[kg.name]
+        moved = replace(found, groups=Groups(self.task.kg_names, members)).over(self.ordered.kg_names)
+        return moved.take(np.lexsort(moved.groups.members.T))
 
     def embeddings_back(self, embeddings: torch.Tensor) -> torch.Tensor:
         """Those of all entities, in the order in which these came."""
@@ -47,14 +54,11 @@ class Order:
 
     def found_back(self, found: FoundGroups) -> FoundGroups:
         """Found groups, by the task's own numbers of KGs and positions."""
-        members, columns = [], []
+        members = np.full(found.groups.members.shape, ABSENT, dtype=np.int32)
         for there, position in self._positions():
-            own = found.groups.members[:, there]
-            members.append(np.where(own == ABSENT, ABSENT, position[own]).astype(np.int32))
-            columns.append(there)
-        groups = Groups(self.task.kg_names, np.stack(members, axis=1))
-        of_pairs, matched = (part[:, columns][:, :, columns] for part in (found.of_pairs, found.matched))
-        return FoundGroups(groups, found.confidence[:, columns], of_pairs, matched)
+            present = found.groups.present[:, there]
+            members[present, there] = position[found.groups.members[present, there]]
+        return replace(found, groups=Groups(self.ordered.kg_names, members)).over(self.task.kg_names)
 
     def duplicates_back(self, found: Duplicates) -> Duplicates:
         """Duplicates, by the task's own numbers of KGs and positions."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -93,8 +94,7 @@ def align(
             to_compare, learned.embeddings, how.enhancement, "all", to_compare.held_out, learned.signatures
         )
     with _memory_errors_explained(), _timed(seconds, "grouping"):
-        adopted = None if start is None else start.adopted
-        found, further = grouped(to_compare, learned.embeddings, scores, pools, calibration, how.duplicates, adopted)
+        found, further = grouped(to_compare, learned.embeddings, scores, pools, calibration, how.duplicates)
     alignment = Alignment(
         task,
         order.found_back(found),
@@ -103,12 +103,25 @@ def align(
         calibration,
         order.signatures_back(learned.signatures),
         how.used(),
-        learned.history,
+        learned.history | ({} if start is None else _looked_for(order.ordered, start)),
         seconds,
         order.duplicates_back(further),
+        adopted=order.found_back(start.adopted) if start is not None and len(task.open_seeds) else None,
         _among_all=None if len(task.open_seeds) else order.scores_back(scores, pools),
     )
     return alignment if ancestor is None else alignment.following(ancestor)
+
+
+def _looked_for(ordered: Task, start: Start) -> dict[str, Any]:
+    """For each KG in which members of open seeds were looked for, of how many, and how many were found."""
+    looked_in, adopted = ordered.open_seeds.looked_in, start.adopted.groups
+    found = adopted.present & ~adopted.members_in(ordered.open_seeds.groups)
+    counts = {
+        kg: {"looked_for": int(looked_in[:, column].sum()), "found": int(found[:, column].sum())}
+        for column, kg in enumerate(ordered.kg_names)
+        if looked_in[:, column].any()
+    }
+    return {"open_seeds": counts} if counts else {}
 
 
 def _learned(ordered: Task, how: How, start: Start | None) -> Learned:
@@ -117,8 +130,9 @@ def _learned(ordered: Task, how: How, start: Start | None) -> Learned:
     device, trained = chosen_device(how.device), None
     if how.encoder is not None:
         train = learn_pairwise if how.pairwise else learn
+        known = Task(task.kgs, task.seeds.joined(task.open_seeds.groups), None, task.validation, name=task.name)
         trained = train(
-            task, how.encoder, how.training, validate=_validation_score, device=device, random_state=how.random_state
+            known, how.encoder, how.training, validate=_validation_score, device=device, random_state=how.random_state
         )
         if trained.history.get("interrupted"):
             log.warning("training was interrupted: this is the best so far")

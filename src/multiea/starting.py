@@ -46,13 +46,10 @@ def start_of(task: Task, before: Alignment, how: How) -> Start:
     columns = [task.kg_names.index(name) for name in before.task.kg_names]
     merged, nodes = merge([task.kgs[column] for column in columns], before)
     in_order = sorted(range(len(columns)), key=lambda kg: before.task.kg_names[kg])
-    found = np.full((len(before.found.groups), len(task.kgs)), ABSENT, dtype=np.int32)
-    found[:, columns] = before.found.groups.members
-    sure = np.zeros(found.shape)
-    sure[:, columns] = before.found.confidence
-    adopted, confidence, is_open = _carried_on(task, found, sure)
-    known = task.seeds.joined(task.open_seeds)
-    how = how if len(task.open_seeds) else replace(how, bootstrap=replace(how.bootstrap, rounds=1))
+    found, open_seeds = _over(before.found.groups, task), task.open_seeds
+    adopted, confidence = _carried_on(task, before)
+    known = task.seeds.joined(open_seeds.groups)
+    how = how if len(open_seeds) else replace(how, bootstrap=replace(how.bootstrap, rounds=1))
     for column, kg in enumerate(task.kgs):
         if kg.name in before.task.kg_names:
             continue
@@ -60,43 +57,75 @@ def start_of(task: Task, before: Alignment, how: How) -> Start:
         pairs = np.stack([_first_node(tied.members[:, columns], nodes, in_order), tied.members[:, column]], axis=1)
         of_both = _aligned_with(merged, kg, pairs, task.name, how)
         through = _Counterparts.of(of_both, len(merged.entities), known.members[:, column])
-        for groups, sureness in ((found, sure), (adopted, confidence)):
-            node = _first_node(groups[:, columns], nodes, in_order)
-            lacks = (groups[:, column] == ABSENT) & (node != ABSENT)
-            groups[lacks, column] = through.entity[node[lacks]]
-            sureness[lacks, column] = through.confidence[node[lacks]]
-    complete = Groups(task.kg_names, found[(found != ABSENT).all(axis=1) & ~is_open])
-    of_adopted = FoundGroups.of_members(Groups(task.kg_names, adopted), confidence)
-    return Start(complete.take(complete.apart_from(known)), of_adopted)  # some are in a seed now
+        found[:, column] = through.entity[_first_node(found[:, columns], nodes, in_order)]
+        rows = np.flatnonzero(open_seeds.looked_in[:, column])
+        node = _first_node(adopted[rows][:, columns], nodes, in_order)
+        adopted[rows, column], confidence[rows, column] = through.entity[node], through.confidence[node]
+    complete = Groups(task.kg_names, found[(found != ABSENT).all(axis=1)])
+    complete = complete.take(complete.apart_from(known))  # some are in a seed now
+    return Start(complete, _told_apart(Groups(task.kg_names, adopted), confidence, open_seeds.groups))
 
 
-def _carried_on(task: Task, found: np.ndarray, sure: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Open seeds with the members found for them before, how sure these are, and which of the groups found they are in.
+def _over(groups: Groups, task: Task) -> np.ndarray:
+    """The members of groups over some of a task's KGs, (groups, M)."""
+    members = np.full((len(groups), len(task.kgs)), ABSENT, dtype=np.int32)
+    members[:, [task.kg_names.index(name) for name in groups.kg_names]] = groups.members
+    return members
+
+
+def _carried_on(task: Task, before: Alignment) -> tuple[np.ndarray, np.ndarray]:
+    """Open seeds with the members found for them, or with them, before, and how sure these are, (open seeds, M) each.
 
     What is known by now takes the place of what was found.
     """
-    members, known = task.open_seeds.members.copy(), task.seeds.joined(task.open_seeds)
-    row = np.full(len(members), ABSENT)
-    for own, column in zip(members.T, found.T, strict=True):
-        row_of = np.full(max(own.max(initial=ABSENT), column.max(initial=ABSENT)) + 2, ABSENT)
-        row_of[column[column != ABSENT]] = np.flatnonzero(column != ABSENT)
-        row = np.maximum(row, row_of[own])
-    was_found = found[row] if len(found) else np.full(members.shape, ABSENT, dtype=np.int32)
-    for column, of_known in zip(was_found.T, known.members.T, strict=True):
-        column[(row == ABSENT) | np.isin(column, of_known)] = ABSENT
-    confidence = np.where(members != ABSENT, 1.0, 0.0)
-    fills = (members == ABSENT) & (was_found != ABSENT)
-    members[fills] = was_found[fills]
-    confidence[fills] = sure[row][fills] if len(found) else 0
-    is_open = np.zeros(len(found), dtype=bool)
-    is_open[row[row != ABSENT]] = True
-    return members, confidence, is_open
+    members, confidence = task.open_seeds.groups.members.copy(), task.open_seeds.groups.present.astype(float)
+    found = before.found if before.adopted is None else before.adopted.joined(before.found)
+    of_before, sure = _over(found.groups, task), np.zeros((len(found.groups), len(task.kgs)))
+    sure[:, [task.kg_names.index(name) for name in before.task.kg_names]] = found.confidence
+    row = _row_before(task, before, of_before)
+    known = task.seeds.joined(task.open_seeds.groups)
+    of_before = np.where(known.rows_of(of_before) != ABSENT, ABSENT, of_before)
+    rows = np.flatnonzero(row != ABSENT)
+    fills = task.open_seeds.looked_in[rows] & (of_before[row[rows]] != ABSENT)
+    members[rows] = np.where(fills, of_before[row[rows]], members[rows])
+    confidence[rows] = np.where(fills, sure[row[rows]], confidence[rows])
+    return members, confidence
+
+
+def _row_before(task: Task, before: Alignment, of_before: np.ndarray) -> np.ndarray:
+    """For each open seed the one group of before, adopted or found, that its members tell; -1 for none or several.
+
+    An adopted group is told by the members that were known, not by those it was given.
+    """
+    count = 0 if before.adopted is None else len(before.adopted.groups)
+    were_known = Groups(task.kg_names, _over(before.task.open_seeds.groups, task)).rows_of(of_before) != ABSENT
+    were_known[count:] = True
+    telling = np.where(were_known, of_before, ABSENT)
+    rows = Groups(task.kg_names, telling).rows_of(task.open_seeds.groups.members)
+    first = rows.max(axis=1, initial=ABSENT)
+    agree = ((rows == first[:, None]) | (rows == ABSENT)).all(axis=1)
+    _, where, times = np.unique(first, return_inverse=True, return_counts=True)
+    return np.where(agree & (times[where] == 1), first, ABSENT)  # two seeds in one group: it was wrong
+
+
+def _told_apart(groups: Groups, confidence: np.ndarray, known: Groups) -> FoundGroups:
+    """Adopted groups: a member that was found is matched with the first that is known, and with others through it."""
+    adopted = FoundGroups.of_members(groups, confidence)
+    is_known = groups.members_in(known)
+    by_name = np.array(sorted(range(len(groups.kg_names)), key=lambda kg: groups.kg_names[kg]))
+    first = np.zeros(is_known.shape, dtype=bool)
+    first[np.arange(len(groups)), by_name[is_known[:, by_name].argmax(axis=1)]] = True
+    through_first = first[:, :, None] | first[:, None, :]
+    both_known = is_known[:, :, None] & is_known[:, None, :]
+    return replace(adopted, matched=adopted.matched & (through_first | both_known))
 
 
 def _aligned_with(merged: KnowledgeGraph, kg: KnowledgeGraph, pairs: np.ndarray, name: str, how: How) -> FoundGroups:
     """What aligning the merged KG with a new one finds; pairs: entities of both that are known to be the same."""
     _, where, count = np.unique(pairs[:, 0], return_inverse=True, return_counts=True)
     pairs = pairs[count[where] == 1]  # two seeds in one entity: the alignment before was wrong there
+    if kg.name == merged.name:
+        merged = replace(merged, name=f"{merged.name} (merged)")
     both = Task([merged, kg], Groups((merged.name, kg.name), pairs.astype(np.int32)), name=name)
     if not len(pairs):
         return FoundGroups.of_members(both.seeds, np.empty((0, 2)))
@@ -125,7 +154,8 @@ def merge(kgs: Sequence[KnowledgeGraph], alignment: Alignment) -> tuple[Knowledg
     """
     sizes = [len(kg.entities) for kg in kgs]
     offsets = np.cumsum([0, *sizes])
-    members = alignment.task.seeds.joined(alignment.found.groups).members.astype(np.int64)
+    known = alignment.known.groups
+    members = known.joined(alignment.found.groups).members.astype(np.int64)
     joint = np.where(members == ABSENT, ABSENT, members + offsets[:-1])
     by_name = sorted(range(len(kgs)), key=lambda kg: kgs[kg].name)
     first = (joint[:, by_name] != ABSENT).argmax(axis=1)
@@ -135,7 +165,7 @@ def merge(kgs: Sequence[KnowledgeGraph], alignment: Alignment) -> tuple[Knowledg
         present = column != ABSENT
         stands_for[column[present]] = stands[present]
     more = alignment.duplicates
-    stands_for[more.entity + offsets[more.kg]] = stands[more.group + len(alignment.task.seeds)]
+    stands_for[more.entity + offsets[more.kg]] = stands[more.group + len(known)]
     distinct, node = np.unique(stands_for, return_inverse=True)
     nodes = np.split(node, offsets[1:-1])
     starts = np.cumsum([0, *(len(kg.relations) for kg in kgs)])

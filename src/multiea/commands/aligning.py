@@ -185,22 +185,20 @@ def align_as_set(settings: Settings, out_folder: Path, *, force: bool, as_json: 
         read_seconds=time.perf_counter() - start,
         **settings.arguments(),
     )
-    found, ids = len(alignment.found.groups) - len(task.open_seeds), alignment.ids
+    found, ids = len(alignment.found.groups), alignment.ids
+    looked_for = {
+        kg: count for kg, count in alignment.history.get("open_seeds", {}).items() if ids and kg in ids.new_kgs
+    }
     if as_json:
         answer = metrics | {"out": str(out_folder), "found": found, "duplicates": len(alignment.duplicates)}
-        if len(task.open_seeds):
-            answer |= {"open_seeds": {"of_run": len(task.open_seeds), "found": alignment.open_seeds_found()}}
+        answer |= {"open_seeds": looked_for} if looked_for else {}
         print_json(answer if ids is None else answer | {"lineage": ids.fates(), "new_kgs": list(ids.new_kgs)})
         return
-    out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(task.seeds), 'seed')}")
+    out.print(f"{task.name}: {len(task.kgs)} KGs, {counted(len(alignment.known.groups), 'seed')}")
     out.print(f"found {counted(found, 'group')} among what is not seeds, in {metrics['seconds']['total']:.1f} s")
-    if len(task.open_seeds):
-        new = task.kg_names[-1]
-        count = counted(len(task.open_seeds), "seed")
-        found_there = alignment.open_seeds_found()
-        out.print(
-            f"of {count} that no line of {settings.data.seeds} ties to {new}, {found_there:,} found a member there"
-        )
+    for kg, count in looked_for.items():
+        told = f"of {counted(count['looked_for'], 'seed')} that no line of {settings.data.seeds} ties to {kg}"
+        out.print(f"{told}, {count['found']:,} found a member there")
     if settings.duplicates:
         names = ", ".join(alignment.settings["duplicates"])
         out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")

@@ -72,12 +72,22 @@ class Groups:
     def __len__(self) -> int:
         return len(self.members)
 
+    def rows_of(self, members: NDArray[np.integer]) -> NDArray[np.int64]:
+        """For each of some members, (n, M), the group here that it is in, -1 where it is in none."""
+        result = np.full(members.shape, ABSENT, dtype=np.int64)
+        for kg, (wanted, own) in enumerate(zip(members.T, self.members.T, strict=True)):
+            row_of = np.full(max(wanted.max(initial=ABSENT), own.max(initial=ABSENT)) + 2, ABSENT, dtype=np.int64)
+            row_of[own[own != ABSENT]] = np.flatnonzero(own != ABSENT)  # the last place is for -1
+            result[:, kg] = row_of[wanted]
+        return result
+
+    def members_in(self, others: Groups) -> NDArray[np.bool_]:
+        """Which members are members of others as well, (groups, M)."""
+        return np.asarray(others.rows_of(self.members) != ABSENT)
+
     def apart_from(self, others: Groups) -> NDArray[np.bool_]:
         """Which groups have no member in common with others, (groups,)."""
-        apart = np.ones(len(self), dtype=bool)
-        for column, taken in zip(self.members.T, others.members.T, strict=True):
-            apart &= (column == ABSENT) | ~np.isin(column, taken)
-        return apart
+        return np.asarray(~self.members_in(others).any(axis=1))
 
     @property
     def present(self) -> NDArray[np.bool_]:

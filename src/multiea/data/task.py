@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.open_seeds import OpenSeeds
 from multiea.errors import InputError, SettingError, counted
 
 
 class Task:
     """KGs and seeds; optionally validation groups (carved from what may be learned) and held-out groups.
 
-    open_seeds: known groups of KGs to which others were added since: their members there are still to be found.
+    open_seeds: known groups of KGs to which others were added since, where more members are looked for.
     """
 
     def __init__(
@@ -26,7 +27,7 @@ class Task:
         seeds: Groups | None = None,
         held_out: Groups | None = None,
         validation: Groups | None = None,
-        open_seeds: Groups | None = None,
+        open_seeds: OpenSeeds | None = None,
         *,
         name: str = "task",
         notes: Sequence[str] = (),
@@ -38,7 +39,8 @@ class Task:
         self.seeds = self._checked("seeds", seeds)
         self.held_out = self._checked("held-out groups", held_out)
         self.validation = self._checked("validation groups", validation)
-        self.open_seeds = self._checked("open seeds", open_seeds)
+        self.open_seeds = OpenSeeds.none(self.kg_names) if open_seeds is None else open_seeds
+        self._checked("open seeds", self.open_seeds.groups)
         self._refuse_entities_of_two_kinds()
         self.known = self.seeds.joined(self.validation, self.held_out)
 
@@ -82,7 +84,7 @@ class Task:
 
     def _refuse_entities_of_two_kinds(self) -> None:
         kinds = {"seeds": self.seeds, "validation groups": self.validation, "held-out groups": self.held_out}
-        kinds |= {"open seeds": self.open_seeds}
+        kinds |= {"open seeds": self.open_seeds.groups}
         for (one, groups), (other, others) in combinations(kinds.items(), 2):
             for kg, members, also in zip(self.kgs, groups.members.T, others.members.T, strict=True):
                 both = np.setdiff1d(np.intersect1d(members, also), [ABSENT])

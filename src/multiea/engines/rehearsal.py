@@ -36,13 +36,17 @@ class Learned:
 
 
 def hold_back(task: Task, ratio: float, random_state: int) -> tuple[Groups, Groups]:
-    """The seeds to learn from at first, and those held back; the task's own validation groups where it has some."""
+    """The seeds to learn from at first, and those held back; the task's own validation groups where it has some.
+
+    Open seeds are seeds here: they are judged where they are known.
+    """
+    known = task.seeds.joined(task.open_seeds.groups)
     if len(task.validation):
-        return task.seeds, task.validation
-    count = round(ratio * len(task.seeds))
+        return known, task.validation
+    count = round(ratio * len(known))
     if ratio and count < ENOUGH_HELD_BACK:
-        count = max(count, min(ENOUGH_HELD_BACK, len(task.seeds) // 5))
+        count = max(count, min(ENOUGH_HELD_BACK, len(known) // 5))
     if count < FEWEST_HELD_BACK:
-        return task.seeds, Groups.empty(task.kg_names)
-    carved = Task(task.kgs, task.seeds).split(1 - count / len(task.seeds), random_state=random_state)
+        return known, Groups.empty(task.kg_names)
+    carved = Task(task.kgs, known).split(1 - count / len(known), random_state=random_state)
     return carved.seeds, carved.held_out

@@ -134,7 +134,7 @@ def summarised(name: str, alignment: Alignment, metrics: Mapping[str, Any]) -> R
     return Run(
         name,
         tuple(sorted(task.kg_names)),
-        len(task.seeds),
+        len(alignment.known.groups),
         len(alignment.found.groups),
         {label: _looked_up(metrics, place) for label, place in SCORES.items()},
         held_out.names(task.kgs).select(sorted(task.kg_names)),

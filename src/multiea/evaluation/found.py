@@ -21,7 +21,7 @@ def judged_pairs(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
     judged, right = np.zeros((len(found), kgs, kgs), np.float32), np.zeros((len(found), kgs, kgs), bool)
     if not len(known):
         return judged, right
-    of_found, of_known = _known_group_of(found, known), known.present
+    of_found, of_known = known.rows_of(found.members), known.present
     for a, b in combinations(range(kgs), 2):
         both = np.flatnonzero(found.present[:, a] & found.present[:, b])
         group_a, group_b = of_found[both, a], of_found[both, b]
@@ -49,7 +49,7 @@ def pairs_by_group(found: Groups, held_out: Groups) -> np.ndarray:
     right, judged, known = counts = np.zeros((3, len(held_out)))
     if not len(held_out):
         return counts.T
-    of_found, of_known = _known_group_of(found, held_out), held_out.present
+    of_found, of_known = held_out.rows_of(found.members), held_out.present
     for a, b in combinations(range(len(found.kg_names)), 2):
         known += of_known[:, a] & of_known[:, b]
         both = found.present[:, a] & found.present[:, b]
@@ -70,7 +70,7 @@ def judged_groups(found: Groups, known: Groups, *, whole: bool = False) -> tuple
     A group that holds only a part of a known one does not contradict it; whole asks for all of it. Where few groups are
     known, only groups that count by their known members tell what share is right.
     """
-    of_found = _known_group_of(found, known)
+    of_found = known.rows_of(found.members)
     candidate = of_found.max(axis=1, initial=ABSENT)  # any one; if there are two the group is wrong in any case
     judged = (of_found != ABSENT).sum(axis=1) / np.maximum(found.sizes, 1)
     if not len(known):
@@ -96,19 +96,7 @@ def groups_found_right(found: Groups, held_out: Groups) -> np.ndarray:
     """For each held-out group whether it was found right, (groups,), as in the recall of groups."""
     _, right = judged_groups(found, held_out, whole=True)
     result = np.zeros(len(held_out), dtype=bool)
-    result[_known_group_of(found.take(right), held_out).max(axis=1, initial=ABSENT)] = True
-    return result
-
-
-def _known_group_of(found: Groups, known: Groups) -> np.ndarray:
-    """For each member found the known group it is in, (groups, M), -1 where it is in none."""
-    result = np.full(found.members.shape, ABSENT, dtype=np.int64)
-    for kg, (members, of_known) in enumerate(zip(found.members.T, known.members.T, strict=True)):
-        size = max(members.max(initial=ABSENT), of_known.max(initial=ABSENT)) + 2  # the last place is for -1
-        group_of = np.full(size, ABSENT, dtype=np.int64)
-        present = of_known != ABSENT
-        group_of[of_known[present]] = np.flatnonzero(present)
-        result[:, kg] = group_of[members]
+    result[held_out.rows_of(found.take(right).members).max(axis=1, initial=ABSENT)] = True
     return result
 
 

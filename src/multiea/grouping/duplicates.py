@@ -103,7 +103,7 @@ def _group_of_best(matrix: Matrix, pool: np.ndarray, members: np.ndarray) -> np.
     if not len(pool):
         return np.full(matrix.shape[0], ABSENT)
     best, _ = single_best(matrix, ties=True)
-    group_of = np.full(pool.max(initial=-1) + 2, ABSENT, dtype=np.int64)  # the last place is for -1
+    group_of = np.full(max(pool.max(initial=-1), members.max(initial=-1)) + 2, ABSENT, dtype=np.int64)  # -1 comes last
     group_of[members[members != ABSENT]] = np.flatnonzero(members != ABSENT)
     entity = np.where(best == ABSENT, ABSENT, pool[best])
     return np.asarray(group_of[entity])

@@ -21,14 +21,14 @@ def no_lineage() -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class GroupIds:
-    """Ids of an alignment's groups, in their order, and how they came about.
+    """Ids of an alignment's known and found groups, in their order, and how they came about.
 
     lineage: a row for each id ever used. group_id; became: one of FATES; before, after: members of the group with that
     id in the run before and in this one, none where there is no such group; into: ids of the groups the members are in
     now, the largest part first, with a blank in between. new_kgs: those the run before does not have; not kept on disk.
     """
 
-    seeds: list[str]
+    known: list[str]
     found: list[str]
     lineage: pl.DataFrame = field(default_factory=no_lineage)
     new_kgs: tuple[str, ...] = ()

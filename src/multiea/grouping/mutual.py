@@ -44,10 +44,16 @@ class FoundGroups:
         return FoundGroups(self.groups.take(rows), self.confidence[rows], self.of_pairs[rows], self.matched[rows])
 
     def joined(self, others: FoundGroups) -> FoundGroups:
-        """These and others, the surest group first."""
+        """These and others, in this order."""
         parts = ((getattr(self, name), getattr(others, name)) for name in ("confidence", "of_pairs", "matched"))
-        both = FoundGroups(self.groups.joined(others.groups), *map(np.concatenate, parts))
-        return both.take(np.argsort(-(both.confidence.sum(axis=1) / both.groups.sizes), kind="stable"))
+        return FoundGroups(self.groups.joined(others.groups), *map(np.concatenate, parts))
+
+    def over(self, kg_names: Sequence[str]) -> FoundGroups:
+        """The same with the KGs in another order."""
+        columns = [self.groups.kg_names.index(name) for name in kg_names]
+        groups = Groups(tuple(kg_names), self.groups.members[:, columns])
+        of_pairs, matched = (part[:, columns][:, :, columns] for part in (self.of_pairs, self.matched))
+        return FoundGroups(groups, self.confidence[:, columns], of_pairs, matched)
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from multiea.alignment import Alignment, group_ids
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import load, read_one_kg
+from multiea.data.open_seeds import OpenSeeds
 from multiea.data.readers import read_groups
 from multiea.data.task import Task
 from multiea.engines.signatures import Signatures
-from multiea.errors import InputError
+from multiea.errors import InputError, counted
 from multiea.grouping.confidence import Calibration
 from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.lineage import GroupIds
@@ -63,12 +64,18 @@ def _with_triples(alignment: Alignment, folder: Path, moved_to: Source | None) -
     """The same over the KGs of the data set it was made of, which must be as they were."""
     kgs: list[KnowledgeGraph] = []
     folders = folders_grown_from(folder)
-    if moved_to is not None and len(folders) > 1:
+    places: list[Source | None] = [None] * len(folders)
+    if moved_to is not None:
+        several = [moved_to] if isinstance(moved_to, str | Path) else list(moved_to)
+        places = [several] if len(folders) == 1 else list(several)
+    if len(places) != len(folders):
         raise InputError(
-            "a run that has grown was made of several data sets, so another place for one cannot be given", path=folder
+            f"{counted(len(places), 'place')} where its data is now",
+            path=folder,
+            expected=f"{len(folders)}: the data set of the first run, then the file of each KG that was added",
         )
-    for one in reversed(folders):
-        kgs = _kgs_of_data_set(one, kgs, moved_to)
+    for one, place in zip(reversed(folders), places, strict=True):
+        kgs = _kgs_of_data_set(one, kgs, place)
     by_name = {kg.name: kg for kg in kgs}
     task = alignment.task
     groups = (task.seeds, task.held_out, task.validation, task.open_seeds)
@@ -119,18 +126,22 @@ def _opened(folder: Path) -> Alignment:
         own = names.filter(pl.col("kg") == name)
         nothing = np.empty((0, 3), dtype=np.int32)
         kgs.append(KnowledgeGraph(name, own["entity"], pl.Series([], dtype=pl.String), nothing, labels=own["label"]))
-    paths = (folder / f"{role}.tsv" for role in ("seeds", "held_out", "validation", "open_seeds"))
-    known = [read_groups(path, kgs) if path.is_file() else None for path in paths]
+    paths = (folder / f"{role}.tsv" for role in ("seeds", "held_out", "validation"))
+    seeds, held_out, validation = (read_groups(path, kgs) if path.is_file() else None for path in paths)
+    path = folder / "open_seeds.jsonl"
+    with blamed_on(path):
+        open_seeds = OpenSeeds.read(kgs, path) if path.is_file() else None
     with blamed_on(folder / "embeddings.safetensors"):
         tensors = load_file(folder / "embeddings.safetensors")
     enhancement = settings["enhancement"] | {"weights": tuple(settings["enhancement"]["weights"])}
     if enhancement.get("candidates") == NONE:
         enhancement["candidates"] = None
     name = settings.get("data", {}).get("name", folder.resolve().name)
-    task = Task(kgs, *known, name=name)
-    table = _with_seeds_marked(read_table(folder / "groups.parquet"), task)
+    task = Task(kgs, seeds, held_out, validation, open_seeds, name=name)
+    table = _with_kinds(read_table(folder / "groups.parquet"), task)
     pairs = read_table(folder / "pairs.parquet")
-    found, duplicates = _found(table, pairs, task), _duplicates(table, task)
+    found, adopted = (_groups_of_kind(kind, table, pairs, task) for kind in ("found", "adopted"))
+    duplicates = _duplicates(table, task)
     manifest = read_manifest(folder)
     embeddings = torch.cat([tensors[kg.name] for kg in kgs]).float()
     if len(embeddings) != names.height:
@@ -147,26 +158,33 @@ def _opened(folder: Path) -> Alignment:
     return Alignment(
         *(task, found, embeddings, Enhancement(**enhancement), calibration, marks, settings, manifest["history"]),
         duplicates=duplicates,
-        ids=_ids(table, task, found, read_lineage(folder)),
+        ids=_ids(table, task, found, adopted, read_lineage(folder)),
+        adopted=adopted if len(task.open_seeds) else None,
     )
 
 
-def _with_seeds_marked(table: pl.DataFrame, task: Task) -> pl.DataFrame:
-    """The long table with a column that says which members are those of seeds, open ones left out."""
+def _with_kinds(table: pl.DataFrame, task: Task) -> pl.DataFrame:
+    """The long table with a column that says of which kind a group is: seed, adopted (an open seed), or found."""
     names = task.seeds.names(task.kgs).unpivot(variable_name="kg", value_name="entity").drop_nulls()
     marked = table.join(names.with_columns(of_seed=True), on=["kg", "entity"], how="left", maintain_order="left")
-    return marked.with_columns(of_seed=pl.col("of_seed").fill_null(value=False) & (pl.col("status") == "seed"))
+    of_seed = pl.col("of_seed").fill_null(value=False) & (pl.col("status") == "seed")
+    is_open = ((pl.col("status") == "seed") & ~of_seed).any().over("group_id")
+    return marked.with_columns(
+        kind=pl.when(of_seed).then(pl.lit("seed")).when(is_open).then(pl.lit("adopted")).otherwise(pl.lit("found"))
+    )
 
 
-def _ids_of_found(table: pl.DataFrame) -> pl.Series:
-    """The ids of found groups, those that open seeds are in among them, in their order."""
-    return table.filter(~pl.col("of_seed") & (pl.col("status") != "duplicate"))["group_id"].unique(maintain_order=True)
+def _ids_of_kind(kind: str, table: pl.DataFrame) -> pl.Series:
+    own = table.filter((pl.col("kind") == kind) & (pl.col("status") != "duplicate"))
+    return own["group_id"].unique(maintain_order=True)
 
 
-def _found(table: pl.DataFrame, pairs: pl.DataFrame, task: Task) -> FoundGroups:
-    """The found groups of the long table, in its order, and what is known of their pairs."""
-    table = table.filter(~pl.col("of_seed") & (pl.col("status") != "duplicate"))
-    ids = _ids_of_found(table)
+def _groups_of_kind(kind: str, table: pl.DataFrame, pairs: pl.DataFrame, task: Task) -> FoundGroups:
+    """Groups of the long table, in its order, and what is known of their pairs."""
+    table = table.filter((pl.col("kind") == kind) & (pl.col("status") != "duplicate"))
+    ids = _ids_of_kind(kind, table)
+    if not len(ids):
+        return FoundGroups.of_members(Groups.empty(task.kg_names), np.empty((0, len(task.kgs))))
     row_of = dict(zip(ids, range(len(ids)), strict=True))
     members = np.full((len(ids), len(task.kgs)), ABSENT, dtype=np.int32)
     confidence = np.zeros(members.shape)
@@ -189,7 +207,7 @@ def _found(table: pl.DataFrame, pairs: pl.DataFrame, task: Task) -> FoundGroups:
 
 def _duplicates(table: pl.DataFrame, task: Task) -> Duplicates:
     """The further members of the long table."""
-    ids = _ids_of_found(table)
+    ids = _ids_of_kind("found", table)
     row_of = dict(zip(ids, range(len(ids)), strict=True))
     parts = [Duplicates()]
     for number, kg in enumerate(task.kgs):
@@ -200,7 +218,9 @@ def _duplicates(table: pl.DataFrame, task: Task) -> Duplicates:
     return Duplicates.joined(parts)
 
 
-def _ids(table: pl.DataFrame, task: Task, found: FoundGroups, lineage: pl.DataFrame) -> GroupIds | None:
+def _ids(
+    table: pl.DataFrame, task: Task, found: FoundGroups, adopted: FoundGroups, lineage: pl.DataFrame
+) -> GroupIds | None:
     """The ids the long table has; none where they are by members, as they would be without it."""
     names = task.seeds.names(task.kgs)
     by_members = group_ids(names)
@@ -212,10 +232,14 @@ def _ids(table: pl.DataFrame, task: Task, found: FoundGroups, lineage: pl.DataFr
         },
         schema={"kg": pl.String, "entity": pl.String, "by_members": pl.String},
     )
-    own = table.filter("of_seed").unique(["kg", "entity"])
+    own = table.filter(pl.col("kind") == "seed").unique(["kg", "entity"])
     known = one_member.join(own, on=["kg", "entity"], how="left", maintain_order="left")
     seeds = known.select(pl.coalesce("group_id", "by_members")).to_series().to_list()
-    of_found = _ids_of_found(table).to_list()
-    if not lineage.height and seeds == by_members and of_found == group_ids(found.groups.names(task.kgs)):
+    of_adopted, of_found = (_ids_of_kind(kind, table).to_list() for kind in ("adopted", "found"))
+    unchanged = [(seeds, by_members)]
+    unchanged += [
+        (ids, group_ids(some.groups.names(task.kgs))) for ids, some in ((of_adopted, adopted), (of_found, found))
+    ]
+    if not lineage.height and all(ids == others for ids, others in unchanged):
         return None
-    return GroupIds(seeds, of_found, lineage)
+    return GroupIds(seeds + of_adopted, of_found, lineage)

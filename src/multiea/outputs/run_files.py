@@ -58,6 +58,11 @@ def read_settings(folder: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
+def sources_of(folder: Path) -> list[str]:
+    """The places of the data set a run was made of."""
+    return list(read_settings(folder).get("data", {}).get("source") or ())
+
+
 def read_manifest(folder: Path) -> dict[str, Any]:
     """What a run was made of and with."""
     path = folder / "manifest.json"

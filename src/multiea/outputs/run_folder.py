@@ -49,9 +49,10 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
         _entity_table(task).write_parquet(folder / "entities.parquet")
         write_groups(task.seeds, task.kgs, folder / "seeds.tsv")
         write_groups(task.held_out, task.kgs, folder / "held_out.tsv")
-        for role, groups in (("validation", task.validation), ("open_seeds", task.open_seeds)):
-            if len(groups):
-                write_groups(groups, task.kgs, folder / f"{role}.tsv")
+        if len(task.validation):
+            write_groups(task.validation, task.kgs, folder / "validation.tsv")
+        if len(task.open_seeds):
+            task.open_seeds.write(task.kgs, folder / "open_seeds.jsonl")
         write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
         alignment.groups.write_parquet(folder / "groups.parquet")
         alignment.pairs.write_parquet(folder / "pairs.parquet")

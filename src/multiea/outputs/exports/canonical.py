@@ -72,9 +72,8 @@ def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
 
 def _rows_of_entities(alignment: Alignment, offsets: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
     """For each entity the number of its group (-1 without one), the groups' ids, and their members in the id space."""
-    task = alignment.task
-    parts = [task.seeds, alignment.found.groups]
-    columns = np.concatenate([part.members for part in parts]).astype(np.int64)
+    known = alignment.known.groups
+    columns = known.joined(alignment.found.groups).members.astype(np.int64)
     columns = np.where(columns == ABSENT, ABSENT, columns + offsets[:-1])
     ids = [one for part in alignment.group_ids() for one in part]
     row = np.full(offsets[-1], ABSENT, dtype=np.int64)
@@ -82,7 +81,7 @@ def _rows_of_entities(alignment: Alignment, offsets: np.ndarray) -> tuple[np.nda
         present = members != ABSENT
         row[members[present]] = np.flatnonzero(present)
     more = alignment.duplicates
-    row[more.entity + offsets[more.kg]] = more.group + len(task.seeds)
+    row[more.entity + offsets[more.kg]] = more.group + len(known)
     return row, ids, columns
 
 

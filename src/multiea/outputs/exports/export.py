@@ -17,6 +17,7 @@ from multiea.outputs.exports.group_tables import TABLES, group_table
 from multiea.outputs.exports.objects import library, to_networkx, to_pyg
 from multiea.outputs.exports.pair_tables import write_alignment_rdf, write_sssom
 from multiea.outputs.exports.same_as import write_same_as
+from multiea.outputs.run_files import folders_grown_from, sources_of
 from multiea.writing import new_file, new_folder, refuse_existing_file
 
 if TYPE_CHECKING:
@@ -65,7 +66,9 @@ def export(alignment: Alignment, to: str, out: Path, choices: Choices | None = N
 
 def _refuse_folder_of_data(alignment: Alignment, out: Path) -> None:
     """A file among those of the data set would be read as one of them the next time."""
-    for source in alignment.settings.get("data", {}).get("source") or ():
+    data = alignment.settings.get("data", {})
+    folders = [] if data.get("grown_from") is None else folders_grown_from(data["grown_from"])
+    for source in [*(data.get("source") or ()), *(one for run in folders for one in sources_of(run))]:
         if Path(source).is_dir() and out.resolve().parent == Path(source).resolve():
             raise OutputError(
                 f"{out} would lie among the files of the data set and be read with them; choose another place"

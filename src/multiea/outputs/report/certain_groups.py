@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from multiea.alignment import group_ids
 from multiea.data.groups import ABSENT
 from multiea.errors import counted
 from multiea.evaluation.found import judged_groups
@@ -35,8 +34,7 @@ def certain_groups(subject: Subject) -> list[Section]:
 def _evidence(subject: Subject, shown: np.ndarray) -> pl.DataFrame | None:
     if subject.missing_triples is not None:
         return None
-    seeds = len(subject.alignment.task.seeds)
-    return shared_neighbours(subject.alignment.task.kgs, subject.all_groups, shown + seeds)
+    return shared_neighbours(subject.alignment.task.kgs, subject.all_groups, shown + len(subject.known))
 
 
 def _section(subject: Subject, anchor: str, title: str, rows: np.ndarray, evidence: pl.DataFrame | None) -> Section:
@@ -49,7 +47,8 @@ def _section(subject: Subject, anchor: str, title: str, rows: np.ndarray, eviden
     words += ". Open one to see its members"
     words += "." if evidence is None else f" and the neighbours they share. {HOW_TO_READ}"
     parts = [paragraph(words)]
-    for at, group_id in enumerate(group_ids(groups.names(subject.alignment.task.kgs))):
+    ids = subject.alignment.group_ids()[1]
+    for at, group_id in enumerate(ids[row] for row in rows):
         own = None if evidence is None else evidence.filter(pl.col("shown") == at)
         verdict = _verdict(float(judged[at]), bool(right[at])) if subject.scores else None
         parts.append(_group(subject, int(rows[at]), group_id, verdict, own, open_=at == 0))
@@ -91,7 +90,7 @@ def _neighbours(subject: Subject, group_id: str, inside: np.ndarray, evidence: p
     """A row for each group of shared neighbours: those that most members lead to first, then the surest."""
     if evidence.is_empty():
         return paragraph("Its members share no neighbour: none of theirs are in one group.", class_="note")
-    seeds = len(subject.alignment.task.seeds)
+    seeds = len(subject.known)
     common, reached = evidence.select("common", "kgs").unique().to_numpy().T
     sure = np.concatenate([np.ones(seeds), subject.confidence])[common]
     order = np.lexsort((common, common >= seeds, -sure, -reached))

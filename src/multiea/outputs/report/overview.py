@@ -20,7 +20,7 @@ def summary(subject: Subject) -> Section:
     inside, total = sum(int(part.sum()) for part in subject.grouped), sum(map(len, subject.grouped))
     figures: list[tuple[str, Content, str]] = [
         ("KGs", len(task.kgs), f"{total:,} entities"),
-        ("Seeds", len(task.seeds), "known groups, learned from"),
+        ("Seeds", len(subject.known), "known groups, learned from"),
         ("Groups found", len(found), f"{len(found.complete):,} of them in all KGs"),
         ("Entities in groups", _percent(inside / max(total, 1)), f"{inside:,}; {total - inside:,} left alone"),
     ]
@@ -44,9 +44,10 @@ def summary(subject: Subject) -> Section:
     terms = "A group holds entities that are the same thing, at most one of each KG; seeds are groups known beforehand."
     parts = [paragraph(sentence), paragraph(terms), element("dl", *tiles, class_="tiles"), paragraph(_trust(subject))]
     if len(task.open_seeds):
-        count, gained = counted(len(task.open_seeds), "group"), alignment.open_seeds_found()
-        told = f"Among those found are {count} that were seeds before a KG was added; {gained:,} of them have gained a "
-        parts.append(paragraph(f"{told}member in {task.kg_names[-1]}."))
+        looked_for = alignment.history.get("open_seeds", {})
+        counts = ", ".join(f"{count['found']:,} of {count['looked_for']:,} in {kg}" for kg, count in looked_for.items())
+        told = f"{counted(len(task.open_seeds), 'seed')} were known before a KG was added to which nothing ties them. "
+        parts.append(paragraph(f"{told}Their members there were looked for, and found for {counts}."))
     if len(alignment.duplicates):
         more = counted(len(alignment.duplicates), "further entity")
         parts.append(paragraph(f"Found groups hold {more} as duplicates of a member of the same KG."))
@@ -98,7 +99,7 @@ def _no_triples(reason: str) -> str:
 def overlap(subject: Subject) -> Section:
     """How many groups join each two KGs, seeds and found ones, shaded by their number."""
     task = subject.alignment.task
-    seeds, found = task.seeds.overlap(), subject.found.overlap()
+    seeds, found = subject.known.overlap(), subject.found.overlap()
     both = seeds + found
     kept = np.sort(np.argsort(-np.diagonal(both), kind="stable")[:MOST_KGS])
     names = [task.kg_names[kg] for kg in kept]
@@ -114,7 +115,7 @@ def overlap(subject: Subject) -> Section:
         parts.append(paragraph(f"Only the {len(kept)} KGs with the most members of {len(task.kgs)} are shown."))
     header = ["KG", *(element("bdi", name) for name in names)]
     joint = table("Groups that join each two KGs", header, rows, class_="heat")
-    of_seeds, of_found = task.seeds.by_size(), subject.found.by_size()
+    of_seeds, of_found = subject.known.by_size(), subject.found.by_size()
     shown: list[list[Content]] = [
         [counted(size, "KG"), of_seeds[size], of_found[size]] for size in of_found if of_seeds[size] or of_found[size]
     ]

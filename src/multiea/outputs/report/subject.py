@@ -44,8 +44,13 @@ class Subject:
 
     @cached_property
     def all_groups(self) -> Groups:
-        """Seeds, then found groups."""
-        return self.alignment.task.seeds.joined(self.found)
+        """Known groups, then found ones."""
+        return self.known.joined(self.found)
+
+    @cached_property
+    def known(self) -> Groups:
+        """Seeds, and open seeds with the members found for them."""
+        return self.alignment.known.groups
 
     @cached_property
     def confidence(self) -> np.ndarray:
