@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import multiea
 from conftest import facts, group, named, parquet, write_files
 from multiea.cli import app
-from multiea.errors import MultiEAError
+from multiea.errors import InputError, MultiEAError, SettingError
 
 TSV = "a\tr\tb\nb\tr\tc\nc\tr\td\n"
 OTHER = "x\ts\ty\ny\ts\tz\n"
@@ -837,3 +837,17 @@ def test_a_path_that_is_no_text_can_be_reported(tmp_path: Path) -> None:
         assert result.stderr.startswith(b"error: ")
         assert b"Traceback" not in result.stderr
         assert not options or list(json.loads(result.stdout)) == ["error"]
+
+
+@pytest.mark.parametrize("name", ['"x\ty"', '"x\ny"'])
+def test_a_name_of_several_lines_is_refused_before_anything_is_aligned(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.csv").write_text(f"head,relation,tail\n{name},r,z\n")
+    (tmp_path / "b.tsv").write_text("x\tr\tz\n")
+    (tmp_path / "seeds.tsv").write_text("a\tb\nz\tz\n")
+    with pytest.raises(InputError, match=r"a\.csv: 1 name with a tab or a line break.*names of one line"):
+        multiea.load(tmp_path)
+
+
+def test_what_is_no_task_is_not_aligned() -> None:
+    with pytest.raises(SettingError, match=r"align takes a Task, got 'mydata'; multiea\.load reads one"):
+        multiea.align("mydata")  # type: ignore[arg-type]

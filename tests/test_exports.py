@@ -165,6 +165,19 @@ def test_sssom_is_valid_and_says_where_each_mapping_comes_from(aligned: Alignmen
     assert set(table["ext_group_id"]) == set(aligned.groups["group_id"])
 
 
+def test_sssom_keeps_names_that_are_not_ascii(tmp_path: Path) -> None:
+    names = ["http://ja.example/日本語", "http://ja.example/caf%C3%A9", "0é", "http://ja.example/ü(x)"]
+    kgs = [KnowledgeGraph.from_triples(kg, [(name, "r", names[0]) for name in names]) for kg in ("a", "b")]
+    alignment = made(kgs, [at(kgs[0], name) + at(kgs[1], name) for name in names], [])
+    path = tmp_path / "m.sssom.tsv"
+    alignment.to_sssom(path)
+    code = "import sys\nfrom sssom.parsers import parse_sssom_table\nprint(len(parse_sssom_table(sys.argv[1]).df))"
+    answer = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, check=True)
+    assert int(answer.stdout) == len(names)
+    again = read_groups(path, kgs)
+    assert named(again, alignment.task) == named(alignment.task.seeds, alignment.task)
+
+
 def test_alignment_rdf_has_a_file_a_pair_with_all_its_cells(three: Alignment, tmp_path: Path) -> None:
     three.to_alignment_rdf(tmp_path / "out")
     space = rdflib.Namespace("http://knowledgeweb.semanticweb.org/heterogeneity/alignment#")
@@ -364,6 +377,8 @@ def test_the_command_exports_and_says_what_cannot_be(tmp_path: Path, monkeypatch
         (("--to", "sssom", "--out", "x.tsv", "--no-undo"), "--undo changes nothing with --to sssom"),
         (("--to", "sssom", "--out", "x.tsv", "--predicate", "owl:same"), "unknown predicate 'owl:same'"),
         (("--to", "same-as", "--out", "d"), "d is a folder"),
+        (("--to", "sssom", "--out", "x.csv"), "SSSOM mappings are written as .tsv"),
+        (("--to", "same-as", "--out", "x.nt.gz"), "owl:sameAs triples are written as .nt"),
         (("--to", "merged", "--out", "x.ttl"), "a merged KG is written as one of: .nq, .parquet"),
         (("--to", "alignment-rdf", "--out", "d", "--force"), "d holds something else than a folder of alignments"),
     ):

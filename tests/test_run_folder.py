@@ -66,6 +66,48 @@ def test_a_data_set_that_has_moved_is_found_where_one_says(made: Path) -> None:
     assert "--data changes nothing with --to sssom" in said
 
 
+@pytest.mark.parametrize("name", ["seeds.tsv", "groups.tsv"])
+def test_a_run_that_has_lost_lines_is_no_run(made: Path, name: str) -> None:
+    path = made / "run" / name
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[: len(lines) // 2]))
+    for words in (["evaluate", made / "run"], ["export", made / "run", "--to", "groups", "--out", made / "g.csv"]):
+        assert f"{path}: damaged or changed" in run(*words, code=2)[1]
+    path.unlink()
+    assert name in run("evaluate", made / "run", code=2)[1]
+
+
+def test_a_users_own_files_in_a_run_folder_stay_when_it_is_replaced(made: Path) -> None:
+    (made / "run" / "sub").mkdir()
+    for place in ("notes.txt", "merged.parquet", "sub/more.txt"):
+        (made / "run" / place).write_text("mine")
+    (made / "run" / "report.html").write_text("of the run that was")
+    _, said = run("align", made / "data", "--out", made / "run", "--force")
+    assert "kept in" in said
+    assert "merged.parquet, notes.txt, sub" in " ".join(said.split())
+    for place in ("notes.txt", "merged.parquet", "sub/more.txt"):
+        assert (made / "run" / place).read_text() == "mine"
+    assert not (made / "run" / "report.html").exists()
+
+
+def test_a_grown_run_whose_data_has_moved_is_told_each_place(made: Path) -> None:
+    pl.DataFrame({"kg1": ["kg1:0", "kg1:1"], "new": ["x", "y"]}).write_csv(made / "ties.csv")
+    (made / "new.tsv").write_text("x\tr\ty\ny\tr\tz\n")
+    run("add", made / "run", made / "new.tsv", "--seeds", made / "ties.csv", "--out", made / "run3")
+    for to, name in (("merged", "m.nq"), ("same-as", "l.nt")):
+        _, said = run("export", made / "run3", "--to", to, "--out", made / "data" / name, code=2)
+        assert "would lie among the files of the data set" in said
+    (made / "data").rename(made / "moved")
+    (made / "new.tsv").rename(made / "moved.tsv")
+    export = ["export", made / "run3", "--to", "merged", "--out", made / "m.nq"]
+    _, said = run(*export, "--data", made / "moved", code=2)
+    assert "expected 2: the data set of the first run, then the file of each KG that was added" in said
+    (made / "moved.tsv").rename(made / "moved" / "new.tsv")
+    (made / "elsewhere").mkdir()
+    (made / "moved" / "new.tsv").rename(made / "elsewhere" / "new.tsv")
+    run(*export, "--data", made / "moved", "--data", made / "elsewhere" / "new.tsv")
+
+
 def test_running_again_says_what_has_changed_since(made: Path) -> None:
     again = ["align", "--config", made / "run", "--force", "--out", made / "again"]
     assert "not as they were" not in run(*again)[1]

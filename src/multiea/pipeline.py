@@ -62,6 +62,8 @@ def align(
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
+    if not isinstance(task, Task):
+        raise SettingError(f"align takes a Task, got {task!r}; multiea.load reads one")
     how = settled(
         engine=engine,
         enhancement=enhancement,

@@ -16,6 +16,12 @@ from multiea.errors import OutputError
 log = logging.getLogger("multiea")
 OF_THE_SYSTEM = re.compile(r"([^:]+?) \(os error \d+\)")
 # What shows that a folder is one we wrote: only its like may replace it.
+# What a run folder may hold of ours; a user's own files in it stay when it is replaced.
+OF_A_RUN = {
+    *("config.toml", "manifest.json", "metrics.json", "embeddings.safetensors", "report.html", "open_seeds.jsonl"),
+    *("entities.parquet", "groups.parquet", "pairs.parquet"),
+    *("seeds.tsv", "held_out.tsv", "validation.tsv", "groups.tsv", "lineage.tsv"),
+}
 MARKS = {"run": ("manifest.json",), "data set": ("groups.tsv", "seeds.tsv"), "folder of alignments": ("*.rdf",)}
 
 
@@ -63,6 +69,8 @@ def new_folder(out: Path, kind: str, *, force: bool = False) -> Iterator[Path]:
             if old.exists():
                 old.rename(place)
             raise
+        if kind == "run" and old.exists():
+            _keep_foreign(old, place)
         shutil.rmtree(old, ignore_errors=True)
         if old.exists():
             log.warning("what was in %s could not be removed and is now in %s", out, old)
@@ -104,6 +112,15 @@ def refuse_existing_file(out: Path, *, force: bool = False) -> None:
     parent = next((parent for parent in out.absolute().parents if parent.exists()), Path("/"))
     if not os.access(parent, os.W_OK):
         raise OutputError(f"cannot write to {parent}; choose another place")
+
+
+def _keep_foreign(old: Path, place: Path) -> None:
+    """Moves what is not ours from the folder that is replaced to the new one."""
+    foreign = [path for path in old.iterdir() if path.name not in OF_A_RUN]
+    for path in foreign:
+        path.rename(place / path.name)
+    if foreign:
+        log.warning("kept in %s, though not of the run: %s", place, ", ".join(sorted(path.name for path in foreign)))
 
 
 def _told(error: Exception, draft: Path, out: Path) -> Exception:

@@ -43,6 +43,8 @@ def compare(
     if out_file is not None:
         if len(runs) > 2:
             raise SettingError(f"--out writes the changes between two runs, but {len(runs)} were given")
+        if out_file.suffix.lower() != ".tsv":
+            raise SettingError(f"--out must be a TSV file, ending in .tsv; got {out_file}")
         refuse_existing_file(out_file, force=force)
     check_random_state(random_state)
     summaries = []

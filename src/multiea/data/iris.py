@@ -8,10 +8,13 @@ import polars as pl
 
 ENTITY, RELATION, GROUP, KG = (f"urn:multiea:{kind}:" for kind in ("entity", "relation", "group", "kg"))
 # Absolute IRIs by a scheme with '//', or URNs; no other word with a colon is taken for one.
-_PLAIN = r"[^\x00-\x20<>\"{}|^`\\%\[\]\x7f-\x9f\u{E000}-\u{F8FF}\u{FDD0}-\u{FDEF}\u{FFF0}-\u{FFFF}\u{E0000}-\u{10FFFF}]"
+_NEVER = r"\u{2028}\u{2029}\u{E000}-\u{F8FF}\u{FDD0}-\u{FDEF}\u{FFF0}-\u{FFFF}\u{E0000}-\u{10FFFF}"
+_PLAIN = rf"[^\x00-\x20<>\"{{}}|^`\\%\[\]\x7f-\x9f{_NEVER}]"
 _IRI = rf"^(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:[A-Za-z0-9][A-Za-z0-9-]+:)(?:{_PLAIN}|%[0-9A-Fa-f]{{2}})+$"
-_SAFE = r"^[A-Za-z0-9._~,;=@!$&'()*+/:\u{A1}-\u{D7FF}\u{F900}-\u{FDCF}-]*$"  # what may stand in ours as it is
+# What may stand in ours as it is.
+_SAFE = r"^[A-Za-z0-9._~,;=@!$&'()*+/:\u{A1}-\u{2027}\u{202A}-\u{D7FF}\u{F900}-\u{FDCF}-]*$"
 _SAFE_ASCII = "._~,;=@!$&'()*+/:-"
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 
 def entity_iris(names: pl.Series, kg: str) -> pl.Series:
@@ -38,9 +41,23 @@ def names_of(iris: pl.Series) -> pl.Series:
     """The names behind IRIs: ours are decoded, all others stay as they are."""
     ours = iris.str.starts_with(ENTITY) | iris.str.starts_with(RELATION) | iris.str.starts_with(KG)
     distinct = iris.filter(ours.fill_null(False)).unique()
-    if distinct.is_empty():
-        return iris
-    return iris.replace(distinct, pl.Series([_name_of(iri) for iri in distinct], dtype=pl.String))
+    return _replaced(iris, distinct, [_name_of(iri) for iri in distinct])
+
+
+def in_ascii(iris: pl.Series) -> pl.Series:
+    """IRIs as URIs, for tools that take no other: what is not ASCII is percent-encoded."""
+    distinct = iris.filter(iris.str.contains(r"[^\x21-\x7e]")).unique()
+    return _replaced(iris, distinct, [quote(iri, safe=_ASCII) for iri in distinct])
+
+
+def decoded(iris: pl.Series) -> pl.Series:
+    """IRIs with nothing percent-encoded."""
+    distinct = iris.filter(iris.str.contains("%", literal=True)).unique()
+    return _replaced(iris, distinct, [unquote(iri) for iri in distinct])
+
+
+def _replaced(iris: pl.Series, distinct: pl.Series, others: list[str]) -> pl.Series:
+    return iris if distinct.is_empty() else iris.replace(distinct, pl.Series(others, dtype=pl.String))
 
 
 def kgs_of(iris: pl.Series) -> pl.Series:

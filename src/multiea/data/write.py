@@ -46,7 +46,10 @@ def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
 
 def write_groups(groups: Groups, kgs: tuple[KnowledgeGraph, ...], path: Path) -> None:
     """Groups as a table of names: the header names the KGs, a blank cell is a KG without a counterpart."""
-    groups.names(kgs).write_csv(path, separator="\t", quote_style="never")
+    names = groups.names(kgs)
+    for kg in names.columns:
+        _refuse_unwritable(kg, names[kg].drop_nulls())
+    names.write_csv(path, separator="\t", quote_style="never")
 
 
 def write_task(task: Task, folder: Path, *, split: bool = False) -> None:

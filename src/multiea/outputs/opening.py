@@ -33,7 +33,7 @@ from multiea.outputs.run_files import (
     read_settings,
     read_table,
 )
-from multiea.outputs.run_folder import SIGNATURE_LABELS, SIGNATURE_WEIGHTS, hash_of
+from multiea.outputs.run_folder import SIGNATURE_LABELS, SIGNATURE_WEIGHTS, digests, hash_of
 from multiea.setting import NONE
 from multiea.similarity.enhancement import Enhancement
 
@@ -104,9 +104,9 @@ def _kgs_of_data_set(folder: Path, before: Sequence[KnowledgeGraph], moved_to: S
             kgs = list(load(source, lenient=True).kgs)
     except InputError as error:
         raise InputError(
-            f"the data set it was made of, {' '.join(source)}, cannot be read: {error}",
+            f"its data set, {' '.join(source)}, cannot be read: {error}",
             path=folder,
-            hint="Bring it back to that place, say where it is now by --data (data=), or align again",
+            hint="Bring it back to that place, or say where it is now by --data (export, report; data= in Python)",
         ) from None
     changed = [name for name in hashes if name not in {kg.name for kg in kgs if hash_of(kg) == hashes[name]}]
     if changed or len(kgs) != len(hashes):
@@ -119,7 +119,12 @@ def _kgs_of_data_set(folder: Path, before: Sequence[KnowledgeGraph], moved_to: S
 
 
 def _opened(folder: Path) -> Alignment:
-    settings = read_settings(folder)
+    settings, manifest = read_settings(folder), read_manifest(folder)
+    found_now = digests(folder)
+    for name, digest in manifest.get("files", {}).items():
+        if found_now.get(name) != digest:
+            what = "damaged or changed" if name in found_now else "missing"
+            raise InputError(what, path=folder / name, expected="it as it was written", hint="Align again")
     names = read_table(folder / "entities.parquet")
     kgs = []
     for name in names["kg"].unique(maintain_order=True):
@@ -142,7 +147,6 @@ def _opened(folder: Path) -> Alignment:
     pairs = read_table(folder / "pairs.parquet")
     found, adopted = (_groups_of_kind(kind, table, pairs, task) for kind in ("found", "adopted"))
     duplicates = _duplicates(table, task)
-    manifest = read_manifest(folder)
     embeddings = torch.cat([tensors[kg.name] for kg in kgs]).float()
     if len(embeddings) != names.height:
         raise ValueError(f"{len(embeddings):,} embeddings of {names.height:,} entities")

@@ -55,7 +55,10 @@ def read_settings(folder: Path) -> dict[str, Any]:
     """All settings of a run."""
     path = folder / "config.toml"
     with blamed_on(path):
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    if "engine" not in settings or "enhancement" not in settings:
+        raise InputError("damaged: no engine or no enhancement in it", path=path, expected="it as it was written")
+    return settings
 
 
 def sources_of(folder: Path) -> list[str]:

@@ -28,6 +28,7 @@ from multiea.setting import without_none
 from multiea.writing import new_folder
 
 SIGNATURE_LABELS, SIGNATURE_WEIGHTS = "/signature labels", "/signature weights"
+PLAIN_FILES = ("seeds.tsv", "held_out.tsv", "validation.tsv", "open_seeds.jsonl", "groups.tsv")
 FILES = (
     "config.toml",
     "entities.parquet",
@@ -60,7 +61,7 @@ def save(alignment: Alignment, out: Path, *, metrics: Mapping[str, Any] | None =
             alignment.ids.lineage.write_csv(folder / "lineage.tsv", separator="\t", quote_style="never")
         _save_embeddings(alignment, folder / "embeddings.safetensors")
         _write_json(folder / "metrics.json", metrics)
-        _write_json(folder / "manifest.json", manifest(alignment))
+        _write_json(folder / "manifest.json", manifest(alignment) | {"files": digests(folder)})
 
 
 def manifest(alignment: Alignment) -> dict[str, Any]:
@@ -79,6 +80,12 @@ def manifest(alignment: Alignment) -> dict[str, Any]:
         "calibration": asdict(alignment.calibration),
         "history": dict(alignment.history),
     }
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Of those files whose loss of lines nobody would see."""
+    names = [name for name in PLAIN_FILES if (folder / name).is_file()]
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
 
 
 def _entity_table(task: Task) -> pl.DataFrame:

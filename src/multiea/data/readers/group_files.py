@@ -15,7 +15,7 @@ from pyoxigraph import NamedNode, RdfFormat
 from multiea.data.files import line_blocks
 from multiea.data.group_names import groups_from_links, groups_from_table
 from multiea.data.groups import Groups
-from multiea.data.iris import kgs_of, names_of
+from multiea.data.iris import decoded, kgs_of, names_of
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers.rdf import quads
 from multiea.data.readers.tables import Dialect, first_line, parquet_columns, parquet_rows, text_rows
@@ -140,11 +140,15 @@ def _sssom_table(path: Path) -> tuple[dict[str, Any], pl.DataFrame]:
 
 
 def _known_form(kgs: Sequence[KnowledgeGraph], ids: pl.Series, prefixes: dict[str, str]) -> pl.Series:
-    """Each id as the KGs write it: as it stands where a KG has that, else expanded to an IRI."""
-    as_it_stands = pl.Series([False] * len(ids))
-    for kg in kgs:
-        as_it_stands |= pl.Series(kg.positions(ids) >= 0)
-    return pl.select(pl.when(as_it_stands).then(ids).otherwise(names_of(_expand(ids, prefixes)))).to_series()
+    """Each id as the KGs write it: as it stands where a KG has that, else expanded to an IRI, else that one decoded."""
+    expanded = names_of(_expand(ids, prefixes))
+    result = expanded
+    for form in (decoded(expanded), expanded, ids):  # the last that is known counts
+        is_known = pl.Series([False] * len(ids))
+        for kg in kgs:
+            is_known |= pl.Series(kg.positions(form) >= 0)
+        result = pl.select(pl.when(is_known).then(form).otherwise(result)).to_series()
+    return result
 
 
 def _expand(curies: pl.Series, prefixes: dict[str, str]) -> pl.Series:

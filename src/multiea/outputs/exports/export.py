@@ -85,13 +85,20 @@ def _groups(alignment: Alignment, out: Path, choices: Choices, force: bool) -> W
     return Written((out,), len(table), "member")
 
 
+def _refuse_ending(out: Path, ending: str, what: str) -> None:
+    if out.suffix.lower() != ending:
+        raise OutputError(f"{out}: {what} written as {ending}")
+
+
 def _sssom(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    _refuse_ending(out, ".tsv", "SSSOM mappings are")
     with new_file(out, force=force) as draft:
         count = write_sssom(alignment, draft, predicate=choices.predicate)
     return Written((out,), count, "mapping", _names(alignment, choices).encoded_members())
 
 
 def _same_as(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+    _refuse_ending(out, ".nt", "owl:sameAs triples are")
     names = _names(alignment, choices)
     with new_file(out, force=force) as draft:
         count = write_same_as(names, draft, closure=choices.closure)
@@ -130,8 +137,7 @@ def _merged(alignment: Alignment, out: Path, choices: Choices, force: bool) -> W
 
 
 def _networkx(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
-    if out.suffix.lower() != ".graphml":
-        raise OutputError(f"{out}: a networkx graph is written as .graphml")
+    _refuse_ending(out, ".graphml", "a networkx graph is")
     names = _names(alignment, choices)
     graph = to_networkx(alignment, names)
     for *_, about in graph.edges(data=True):
@@ -144,8 +150,7 @@ def _networkx(alignment: Alignment, out: Path, choices: Choices, force: bool) ->
 def _pyg(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
     import torch
 
-    if out.suffix.lower() != ".pt":
-        raise OutputError(f"{out}: a PyTorch Geometric graph is written as .pt")
+    _refuse_ending(out, ".pt", "a PyTorch Geometric graph is")
     names = _names(alignment, choices)
     data = to_pyg(alignment, names)
     content = io.BytesIO()

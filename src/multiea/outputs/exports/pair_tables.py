@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 import polars as pl
 
 from multiea import __version__
-from multiea.data.iris import KG, entity_iris, kg_iri
+from multiea.data.iris import KG, entity_iris, in_ascii, kg_iri
 from multiea.errors import resolve
 from multiea.outputs.exports.prefixes import Prefixes
 from multiea.outputs.exports.same_as import ROWS, write_lines
@@ -48,6 +48,7 @@ def write_sssom(alignment: Alignment, path: Path, *, predicate: str = "owl:sameA
     """
     namespace = resolve(predicate, PREDICATES, what="predicate")
     table = mappings(alignment)
+    table = table.with_columns(in_ascii(table[name]) for name in ("left_iri", "right_iri"))
     prefixes = Prefixes({predicate.split(":")[0]: namespace, "semapv": SEMAPV, "kg": KG})
     for kg in alignment.task.kg_names:
         used = [table.filter(pl.col(f"{side}_kg") == kg)[f"{side}_iri"] for side in ("left", "right")]
