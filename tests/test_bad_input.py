@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import multiea
 from conftest import facts, group, named, parquet, write_files
 from multiea.cli import app
-from multiea.errors import InputError, MultiEAError, SettingError
+from multiea.errors import MultiEAError, SettingError
 
 TSV = "a\tr\tb\nb\tr\tc\nc\tr\td\n"
 OTHER = "x\ts\ty\ny\ts\tz\n"
@@ -844,8 +844,10 @@ def test_a_name_of_several_lines_is_refused_before_anything_is_aligned(tmp_path:
     (tmp_path / "a.csv").write_text(f"head,relation,tail\n{name},r,z\n")
     (tmp_path / "b.tsv").write_text("x\tr\tz\n")
     (tmp_path / "seeds.tsv").write_text("a\tb\nz\tz\n")
-    with pytest.raises(InputError, match=r"a\.csv: 1 name with a tab or a line break.*names of one line"):
-        multiea.load(tmp_path)
+    result = CliRunner().invoke(app, ["align", str(tmp_path), "--out", str(tmp_path / "run"), "--no-progress"])
+    assert result.exit_code == 2
+    assert "KG 'a': 1 names hold a tab or a line break" in result.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_what_is_no_task_is_not_aligned() -> None:

@@ -73,6 +73,12 @@ def _header_where_needed(kg: KnowledgeGraph) -> bytes:
     return b"head\trelation\ttail\n" if needed else b""
 
 
+def refuse_names_of_several_lines(task: Task) -> None:
+    """Says before long work that names could not stand in the tables of a run."""
+    for kg in task.kgs:
+        _refuse_unwritable(kg.name, kg.entities)
+
+
 def _refuse_unwritable(kg_name: str, names: pl.Series) -> None:
     bad = names.filter(names.str.contains(r"[\t\r\n]"))
     if len(bad):

@@ -15,7 +15,7 @@ from multiea.data.readers import triples
 from multiea.data.readers.group_files import read_group_parquet, read_group_table, read_same_as, read_sssom
 from multiea.data.readers.rdf import add_rdf
 from multiea.data.readers.tables import CSV, TSV
-from multiea.errors import InputError, SettingError, counted, resolve
+from multiea.errors import InputError, SettingError, resolve
 
 TABLE_FORMATS: Mapping[str, Callable[[Path, KnowledgeGraphBuilder, Sequence[str] | None], None]] = {
     "tsv": triples.add_tsv,
@@ -81,22 +81,7 @@ def read_kg(
         add_rdf(path, builder, rdf_format, scope=f"file{number + 1}." if len(files) > 1 else "")
     if entities is not None:
         builder.add_entities(entities["entity"], entities["label"])
-    kg = builder.build(files[0])
-    _refuse_names_of_several_lines(kg, files[0])
-    return kg
-
-
-def _refuse_names_of_several_lines(kg: KnowledgeGraph, path: Path) -> None:
-    """Such names could not stand in the tables a run is made of."""
-    for names in (kg.entities, kg.relations):
-        bad = names.filter(names.str.contains(r"[\t\r\n]"))
-        if len(bad):
-            raise InputError(
-                f"{counted(len(bad), 'name')} with a tab or a line break, such as {bad[0]!r}",
-                path=path,
-                expected="names of one line, without tabs",
-                hint="Replace these signs, by a blank for example",
-            )
+    return builder.build(files[0])
 
 
 def read_groups(
