@@ -17,7 +17,7 @@ from typing import Any
 
 import multiea
 from measure import measure, report_sizes, sizes_as_json
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 
 SAMPLE = 5_000  # entities of a KG by which recall is told
 
@@ -102,10 +102,10 @@ def recall_of_restricted_search(folder: Path) -> tuple[float, float]:
     """
     import torch
 
-    from multiea.engines.signatures import signatures
-    from multiea.how import CANDIDATES
+    from multiea.settings.how import CANDIDATES
     from multiea.similarity import search
-    from multiea.similarity.comparing import Comparable
+    from multiea.similarity.int8_embeddings import Comparable
+    from multiea.similarity.signatures import signatures
 
     task, alignment = multiea.load(folder), multiea.open(folder / "run")
     marks = alignment.signatures

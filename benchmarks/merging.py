@@ -15,12 +15,12 @@ import numpy as np
 import torch
 
 from measure import MEGABYTE, measure, print_table
-from multiea.alignment import Alignment
 from multiea.data.groups import Groups
 from multiea.data.load import load
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.data.task import Task
-from multiea.grouping.mutual import FoundGroups
+from multiea.grouping.alignment import Alignment
+from multiea.grouping.matching import FoundGroups
 from multiea.similarity.enhancement import Enhancement
 
 KGS, TRIPLES_PER_ENTITY = 3, 5

@@ -20,7 +20,7 @@ from pyoxigraph import RdfFormat, parse
 
 from measure import MEGABYTE, best_of, print_table
 from multiea.data.readers import RDF_FORMATS, read_kg, stem_and_format
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 
 TRIPLES_PER_ENTITY = 5
 SECONDS_A_MILLION = {"kg.nt": 5.0, "kg.tsv": 2.0}  # allowed

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from measure import measure, report_sizes, sizes_as_json
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 
 
 @dataclass(frozen=True)

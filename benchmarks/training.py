@@ -20,7 +20,7 @@ from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.negatives import draw_negatives
 from multiea.engines.strategies import STRATEGIES
 from multiea.engines.training import Training, margin_loss
-from multiea.graph import joint_graph
+from multiea.graph.joint_graph import joint_graph
 
 
 class GatherEncoder(MultiEAEncoder):

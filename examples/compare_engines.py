@@ -5,7 +5,7 @@ import tempfile
 from pathlib import Path
 
 import multiea
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 
 if len(sys.argv) > 1:
     task = multiea.load(sys.argv[1])

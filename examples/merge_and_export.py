@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 import multiea
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 
 out = Path(sys.argv[1] if len(sys.argv) > 1 else "merged")
 data = out / "data"

@@ -113,7 +113,7 @@ def commands(options: argparse.Namespace, folder: Path, done: set[tuple[str, str
 def ablations(options: argparse.Namespace, folder: Path, done: set[tuple[str, str, int]]) -> Iterator[dict[str, Any]]:
     """One part after another, each added to those before."""
     from multiea import align
-    from multiea.how import default_enhancement
+    from multiea.settings.how import default_enhancement
 
     best = default_enhancement("propagation")
     settings: dict[str, dict[str, Any]] = {
@@ -136,7 +136,7 @@ def ablations(options: argparse.Namespace, folder: Path, done: set[tuple[str, st
 def left_alone(options: argparse.Namespace, folder: Path, done: set[tuple[str, str, int]]) -> Iterator[dict[str, Any]]:
     """Of some held-out groups all members but one are taken out of their KGs: is the one that stays left alone?"""
     from multiea import align
-    from multiea.evaluation.confidence import share_left_alone
+    from multiea.evaluation.reliability import share_left_alone
 
     for name in ALONE:
         for state in options.random_states:

@@ -1,70 +1,14 @@
-"""What several test files need: writing small data sets, and comparing KGs and groups by what they say."""
+"""Fixtures of all tests."""
 
 from __future__ import annotations
 
-import gzip
-from collections.abc import Mapping
-from io import BytesIO
-from pathlib import Path
-
 import numpy as np
-import polars as pl
 import pytest
 
 import multiea
 from multiea.data.groups import Groups
-from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.data.task import Task
-
-Triple = tuple[str, str, str]
-
-
-def write_files(folder: Path, files: Mapping[str, str | bytes]) -> Path:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = content.encode() if isinstance(content, str) else content
-        path.write_bytes(gzip.compress(data) if isinstance(content, str) and path.suffix == ".gz" else data)
-    return folder
-
-
-def parquet(table: pl.DataFrame) -> bytes:
-    buffer = BytesIO()
-    table.write_parquet(buffer)
-    return buffer.getvalue()
-
-
-def facts(kg: KnowledgeGraph) -> set[Triple]:
-    return set(kg.named_triples().iter_rows())
-
-
-def literals(kg: KnowledgeGraph) -> set[tuple[str, str, str, str]]:
-    table = kg.literals.with_columns(entity=kg.entities.gather(kg.literals["entity"]))
-    return set(table.cast(pl.String).iter_rows())
-
-
-def labels(kg: KnowledgeGraph) -> dict[str, str]:
-    return {} if kg.labels is None else {e: x for e, x in zip(kg.entities, kg.labels, strict=True) if x is not None}
-
-
-def named(groups: Groups, task: Task) -> set[frozenset[tuple[str, str]]]:
-    rows = groups.names(task.kgs).iter_rows(named=True)
-    return {frozenset((kg, entity) for kg, entity in row.items() if entity is not None) for row in rows}
-
-
-def group(**members: str) -> frozenset[tuple[str, str]]:
-    return frozenset(members.items())
-
-
-def assert_same_kg(one: KnowledgeGraph, other: KnowledgeGraph) -> None:
-    assert one.name == other.name
-    assert one.entities.to_list() == other.entities.to_list()
-    assert one.relations.to_list() == other.relations.to_list()
-    np.testing.assert_array_equal(one.triples, other.triples)
-    assert one.duplicates == other.duplicates
-    assert literals(one) == literals(other)
-    assert labels(one) == labels(other)
 
 
 @pytest.fixture(scope="session")

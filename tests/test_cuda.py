@@ -6,7 +6,7 @@ import torch
 import multiea
 from multiea import Enhancement, Training
 from multiea.engines.encoders.multiea import MultiEAEncoder
-from multiea.graph import joint_graph
+from multiea.graph.joint_graph import joint_graph
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -53,7 +53,7 @@ def test_similarities_are_the_same_on_both_devices(mode: str) -> None:
 @needs_cuda
 def test_sparse_similarities_are_nearly_the_same_on_both_devices() -> None:
     """Where the CPU compares by whole numbers, by what these lose."""
-    from multiea.how import default_enhancement
+    from multiea.settings.how import default_enhancement
     from multiea.similarity.enhancement import similarities
 
     generator = torch.Generator().manual_seed(0)

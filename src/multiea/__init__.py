@@ -14,46 +14,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from multiea.adding import add
-    from multiea.alignment import Alignment
-    from multiea.bootstrapping import Bootstrapping
-    from multiea.configuration import Settings
     from multiea.data.groups import Groups
     from multiea.data.inspection import inspect
     from multiea.data.knowledge_graph import KnowledgeGraph
     from multiea.data.load import load
     from multiea.data.task import Task
+    from multiea.engines.encoder_embeddings import register_encoder
     from multiea.engines.encoders.base import Encoder
     from multiea.engines.propagation import Propagation
-    from multiea.engines.trained import register_encoder
     from multiea.engines.training import Training
-    from multiea.errors import InputError, MultiEAError, OutputError, SettingError
-    from multiea.outputs.opening import open_run as open  # noqa: A004
-    from multiea.pipeline import align
+    from multiea.foundation.errors import InputError, MultiEAError, OutputError, SettingError
+    from multiea.grouping.alignment import Alignment
+    from multiea.pipeline.adding import add
+    from multiea.pipeline.align import align
+    from multiea.pipeline.bootstrapping import Bootstrapping
+    from multiea.runs.opening import open_run as open  # noqa: A004
+    from multiea.settings.configuration import Settings
     from multiea.similarity.enhancement import Enhancement
 
 # Loaded on first use: importing multiea must not cost the import of numpy, polars or torch.
 _HOMES = {
-    "Alignment": "multiea.alignment:Alignment",
-    "Bootstrapping": "multiea.bootstrapping:Bootstrapping",
+    "Alignment": "multiea.grouping.alignment:Alignment",
+    "Bootstrapping": "multiea.pipeline.bootstrapping:Bootstrapping",
     "Encoder": "multiea.engines.encoders.base:Encoder",
     "Enhancement": "multiea.similarity.enhancement:Enhancement",
     "Groups": "multiea.data.groups:Groups",
-    "InputError": "multiea.errors:InputError",
+    "InputError": "multiea.foundation.errors:InputError",
     "KnowledgeGraph": "multiea.data.knowledge_graph:KnowledgeGraph",
-    "MultiEAError": "multiea.errors:MultiEAError",
-    "OutputError": "multiea.errors:OutputError",
+    "MultiEAError": "multiea.foundation.errors:MultiEAError",
+    "OutputError": "multiea.foundation.errors:OutputError",
     "Propagation": "multiea.engines.propagation:Propagation",
-    "SettingError": "multiea.errors:SettingError",
-    "Settings": "multiea.configuration:Settings",
+    "SettingError": "multiea.foundation.errors:SettingError",
+    "Settings": "multiea.settings.configuration:Settings",
     "Task": "multiea.data.task:Task",
     "Training": "multiea.engines.training:Training",
-    "add": "multiea.adding:add",
-    "align": "multiea.pipeline:align",
+    "add": "multiea.pipeline.adding:add",
+    "align": "multiea.pipeline.align:align",
     "inspect": "multiea.data.inspection:inspect",
     "load": "multiea.data.load:load",
-    "open": "multiea.outputs.opening:open_run",
-    "register_encoder": "multiea.engines.trained:register_encoder",
+    "open": "multiea.runs.opening:open_run",
+    "register_encoder": "multiea.engines.encoder_embeddings:register_encoder",
 }
 __all__ = [
     "Alignment",

@@ -1,5 +1,5 @@
 """Lets `python -m multiea` do what `multiea` does."""
 
-from multiea.cli import main
+from multiea.cli.main import main
 
 main()

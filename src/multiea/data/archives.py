@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from multiea import progress
 from multiea.data.readers.pairs import PAIR_FILES
 from multiea.data.readers.tables import first_line
-from multiea.errors import InputError
+from multiea.foundation import progress
+from multiea.foundation.errors import InputError
 
 ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tar.bz2", ".tgz", ".txz", ".zip")
 

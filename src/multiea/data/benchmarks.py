@@ -17,7 +17,7 @@ from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers.pairs import has_relation_names, is_dbp15k, is_pair, read_pair
 from multiea.data.task import Task
-from multiea.errors import InputError, SettingError
+from multiea.foundation.errors import InputError, SettingError
 
 PAPERS_DEGREE = 15
 DEPTH = 4  # how far below the source a pair's folder may lie

@@ -13,8 +13,8 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
-from multiea import progress
-from multiea.errors import InputError
+from multiea.foundation import progress
+from multiea.foundation.errors import InputError
 
 BLOCK_BYTES = 8 << 20
 LONGEST_RECORD = 64 << 20

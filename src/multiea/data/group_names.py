@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import Indices, KnowledgeGraph
-from multiea.errors import InputError, counted
+from multiea.foundation.errors import InputError, counted
 
 log = logging.getLogger("multiea")
 SIDES = ("left", "right")

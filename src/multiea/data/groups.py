@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from multiea.errors import InputError
+from multiea.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from multiea.data.knowledge_graph import Indices, KnowledgeGraph

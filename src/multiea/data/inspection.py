@@ -10,7 +10,7 @@ import numpy as np
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.task import Task
-from multiea.errors import counted
+from multiea.foundation.errors import counted
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 FEW_GROUPS = 10

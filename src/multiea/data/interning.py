@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
-from multiea.errors import InputError
+from multiea.foundation.errors import InputError
 
 # Properties whose literals serve as display names, the preferred first.
 LABEL_PROPERTIES = (

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from multiea.errors import InputError, is_text
+from multiea.foundation.errors import InputError, is_text
 
 Indices = NDArray[np.int32]
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.raw_dataset import Parts
 from multiea.data.readers import read_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
-from multiea.data.readers.parts import Parts
 from multiea.data.source import EMBEDDED
 from multiea.data.task import Task
-from multiea.errors import InputError, counted
+from multiea.foundation.errors import InputError, counted
 
 log = logging.getLogger("multiea")
 

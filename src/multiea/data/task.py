@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.open_seeds import OpenSeeds
-from multiea.errors import InputError, SettingError, counted
+from multiea.foundation.errors import InputError, SettingError, counted
 
 
 class Task:

@@ -12,10 +12,10 @@ import polars as pl
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.readers.parts import ROLES
+from multiea.data.raw_dataset import ROLES
 from multiea.data.readers.triples import header_columns
 from multiea.data.task import Task
-from multiea.errors import OutputError
+from multiea.foundation.errors import OutputError
 
 ROWS = 1 << 18
 NAME_OF_A_FILE = re.compile(r"[^./\\\s][^/\\\t\r\n\0]*")

@@ -18,9 +18,9 @@ from torch.nn.functional import normalize
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.errors import SettingError, check_share
-from multiea.setting import setting
-from multiea.sparse import Pattern
+from multiea.foundation.errors import SettingError, check_share
+from multiea.graph.sparse import Pattern
+from multiea.settings.fields import setting
 
 LEAST_LENGTH = 0.01  # of a direction, against the mean: shorter ones are mostly noise
 ROWS_THAT_TELL_DIRECTIONS = 1 << 13

@@ -11,15 +11,15 @@ import torch
 from torch import Tensor
 from torch.nn.functional import relu
 
-from multiea import progress
 from multiea.data.groups import ABSENT
 from multiea.engines.encoders.base import Encoder
 from multiea.engines.negatives import draw_negatives
 from multiea.engines.strategies import OWN, STRATEGIES, Strategy
-from multiea.errors import MultiEAError, SettingError, resolve
-from multiea.memory import Peak
-from multiea.setting import setting
-from multiea.sparse import gather_rows
+from multiea.foundation import progress
+from multiea.foundation.errors import MultiEAError, SettingError, resolve
+from multiea.foundation.memory import Peak
+from multiea.graph.sparse import gather_rows
+from multiea.settings.fields import setting
 
 Score = tuple[float, ...]  # compared from left to right, the higher the better
 CHUNK_NUMBERS = 1 << 25  # of the negatives' embeddings at a time

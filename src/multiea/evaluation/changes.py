@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from multiea.evaluation.found import judged_groups
+from multiea.grouping.judging import judged_groups
 from multiea.grouping.lineage import MEMBER, one_to_one, sizes_of
 
 if TYPE_CHECKING:
-    from multiea.alignment import Alignment
     from multiea.evaluation.comparison import Run
+    from multiea.grouping.alignment import Alignment
 
 # mixed: split and merged at once
 KINDS = ("same", "changed members", "only in first", "only in second", "split", "merged", "mixed")

@@ -14,11 +14,11 @@ from scipy.stats import binomtest
 from multiea.data.groups import Groups
 from multiea.data.task import canonical_order
 from multiea.evaluation.changes import Changes, changes_between, table_of_groups
-from multiea.evaluation.found import groups_found_right, pairs_by_group
 from multiea.evaluation.scores import KS, POOLS, ranks_of_groups
+from multiea.grouping.judging import groups_found_right, pairs_by_group
 
 if TYPE_CHECKING:
-    from multiea.alignment import Alignment
+    from multiea.grouping.alignment import Alignment
 
 RESAMPLES = 10_000
 LEVEL = 0.95

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from multiea import progress
 from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, tie_aware_ranks
+from multiea.foundation import progress
 from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
 from multiea.similarity.sparse_scores import SparseScores
 

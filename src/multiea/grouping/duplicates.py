@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.grouping.mutual import FoundGroups, Scores, single_best
-from multiea.similarity.comparing import Comparable
+from multiea.grouping.matching import FoundGroups, Scores, single_best
+from multiea.similarity.int8_embeddings import Comparable
 from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
 
 ALIKE = 0.8  # of how much a group's own member resembles the others

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from multiea.errors import InputError, resolve
+from multiea.foundation.errors import InputError, resolve
 
 DATA = {"dbp-4": None, "dwy-3": None}
 ORDERS = ("answer", "shuffled")  # of candidates

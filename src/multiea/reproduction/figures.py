@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from multiea import progress
 from multiea.data.benchmarks import RECIPES, Build, differences
-from multiea.errors import SettingError
+from multiea.foundation import progress
+from multiea.foundation.errors import SettingError
 from multiea.reproduction.pages import QUICK
 from multiea.reproduction.running import TRAIN_RATIO, TaskOf
 
 if TYPE_CHECKING:
-    from multiea.alignment import Alignment
+    from multiea.grouping.alignment import Alignment
 
 log = logging.getLogger("multiea")
 GROUPS = 10
@@ -61,7 +61,7 @@ def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bo
     from dataclasses import replace
 
     import multiea
-    from multiea.how import usual_training
+    from multiea.settings.how import usual_training
 
     training = replace(usual_training("multiea"), strategy="each")
     if quick:
@@ -93,7 +93,7 @@ def _surest_complete(alignment: Alignment) -> np.ndarray:
 
 
 def _table(alignment: Alignment, chosen: np.ndarray) -> str:
-    from multiea.evaluation.found import judged_groups
+    from multiea.grouping.judging import judged_groups
 
     groups, kgs = alignment.found.groups.take(chosen), alignment.task.kgs
     judged, right = judged_groups(groups, alignment.task.held_out, whole=True)

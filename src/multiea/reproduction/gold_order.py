@@ -19,7 +19,7 @@ from multiea.similarity.enhancement import Enhancement, Pairs, similarities
 from multiea.similarity.matrices import Dense
 
 if TYPE_CHECKING:
-    from multiea.alignment import Alignment
+    from multiea.grouping.alignment import Alignment
 
 TURNED = "turned"
 WAYS = {

@@ -11,15 +11,15 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from multiea import progress
 from multiea.data.benchmarks import RECIPES, Build, build_benchmark
 from multiea.data.groups import Groups
-from multiea.data.synth import Synthesis, write_synthetic
+from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.data.task import Task
 from multiea.data.write import write_task
-from multiea.errors import InputError, MultiEAError, SettingError
+from multiea.foundation import progress
+from multiea.foundation.atomic_files import new_folder
+from multiea.foundation.errors import InputError, MultiEAError, SettingError
 from multiea.reproduction.cells import Cell
-from multiea.writing import new_folder
 
 if TYPE_CHECKING:
     from multiea.engines.training import Training
@@ -63,7 +63,7 @@ def run_cells(
 
 def _check(cell: Cell, value: float | None, *, quick: bool) -> None:
     """Names the experiment whose settings cannot be, before any is run."""
-    from multiea.how import check_engine, default_enhancement
+    from multiea.settings.how import check_engine, default_enhancement
 
     try:
         check_engine(cell.settings["engine"])
@@ -81,8 +81,8 @@ def run_cell(
     import torch
 
     import multiea
-    from multiea.how import default_enhancement
     from multiea.reproduction.gold_order import scores_by_order
+    from multiea.settings.how import default_enhancement
 
     settings = cell.setting(value)
     task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
@@ -131,7 +131,7 @@ def settings_of(cell: Cell, value: float | None, *, quick: bool) -> dict[str, An
 
 
 def _training(cell: Cell, value: float | None, *, quick: bool) -> Training:
-    from multiea.how import usual_training
+    from multiea.settings.how import usual_training
 
     given = {key: part for key, part in cell.setting(value).items() if key in _of_training()}
     training = replace(usual_training(cell.settings["engine"]), **given)

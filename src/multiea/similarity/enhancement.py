@@ -10,13 +10,13 @@ from itertools import combinations, pairwise, permutations
 import torch
 from torch import Tensor
 
-from multiea import progress
-from multiea.engines.signatures import Signatures
-from multiea.errors import SettingError, resolve
-from multiea.setting import setting
-from multiea.similarity.comparing import Comparable
+from multiea.foundation import progress
+from multiea.foundation.errors import SettingError, resolve
+from multiea.settings.fields import setting
+from multiea.similarity.int8_embeddings import Comparable
 from multiea.similarity.matrices import Cosines, Dense, EuclideanSimilarities, Matrix, blocks, kept_if_small, multiplied
 from multiea.similarity.search import search
+from multiea.similarity.signatures import Signatures
 from multiea.similarity.sinkhorn import sharpen
 from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores, balance, products, sharpen_sparse
 

@@ -16,11 +16,11 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
-from multiea.engines.signatures import Signatures, strongest, strongest_of_rows
-from multiea.similarity.comparing import Comparable
+from multiea.graph.sparse import csr, sampled
+from multiea.similarity.int8_embeddings import Comparable
 from multiea.similarity.matrices import BLOCK_NUMBERS
+from multiea.similarity.signatures import Signatures, strongest, strongest_of_rows
 from multiea.similarity.sparse_scores import SparseScores, best_first
-from multiea.sparse import csr, sampled
 
 FEW_ROWS, ONE_OF, MANY_ROWS = 512, 8, 2048  # rows that tell how good a column's best are: all, if few; one of eight
 EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to so many pairs, comparing all is the faster way

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
-from multiea.similarity.comparing import Comparable
+from multiea.graph.sparse import csr
+from multiea.similarity.int8_embeddings import Comparable
 from multiea.similarity.matrices import BLOCK_NUMBERS
-from multiea.sparse import csr
 
 SAMPLE = 256  # candidates that tell what all others are like
 NEGLIGIBLE = 1e-6  # products below this change no rank worth the memory

@@ -15,7 +15,7 @@ from multiea.data.readers import triples
 from multiea.data.readers.group_files import read_group_parquet, read_group_table, read_same_as, read_sssom
 from multiea.data.readers.rdf import add_rdf
 from multiea.data.readers.tables import CSV, TSV
-from multiea.errors import InputError, SettingError, resolve
+from multiea.foundation.errors import InputError, SettingError, resolve
 
 TABLE_FORMATS: Mapping[str, Callable[[Path, KnowledgeGraphBuilder, Sequence[str] | None], None]] = {
     "tsv": triples.add_tsv,

@@ -13,10 +13,10 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from multiea.data.files import opened
+from multiea.data.raw_dataset import ROLES, Parts
 from multiea.data.readers import EXTENSIONS, FORMATS, GROUP_FORMATS, read_groups, read_kg, stem_and_format
-from multiea.data.readers.parts import ROLES, Parts
 from multiea.data.readers.tables import TSV, text_rows
-from multiea.errors import InputError, unknown
+from multiea.foundation.errors import InputError, unknown
 
 log = logging.getLogger("multiea")
 NO_DATA = (".md", ".toml", ".json", ".html")  # what may lie beside the data

@@ -19,7 +19,7 @@ from multiea.data.iris import decoded, kgs_of, names_of
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers.rdf import quads
 from multiea.data.readers.tables import Dialect, first_line, parquet_columns, parquet_rows, text_rows
-from multiea.errors import InputError, is_text
+from multiea.foundation.errors import InputError, is_text
 
 log = logging.getLogger("multiea")
 

@@ -13,9 +13,9 @@ from multiea.data.group_names import groups_from_table
 from multiea.data.groups import Groups
 from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.readers.parts import Parts
+from multiea.data.raw_dataset import Parts
 from multiea.data.readers.tables import TSV, Rows, text_rows
-from multiea.errors import InputError, counted
+from multiea.foundation.errors import InputError, counted
 
 SIDES = (1, 2)
 INSIDE_A_PAIR = re.compile(r"mapping|sharing|\d+(_\w+)?")

@@ -13,7 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from multiea.data.files import opened
 from multiea.data.interning import KnowledgeGraphBuilder
-from multiea.errors import InputError
+from multiea.foundation.errors import InputError
 
 BATCH = 1 << 17
 MADE_UP = re.compile(r"[0-9a-f]{20,32}")  # the random label the parser gives to a node without one

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from multiea.data.files import NEWLINE, QUOTE, Block, line_blocks, opened
-from multiea.errors import InputError
+from multiea.foundation.errors import InputError
 
 COMMENT_HINT = "A line that begins with # is no comment here; of SSSOM mappings the name ends in .sssom.tsv"
 PARQUET_ROWS = 1 << 16

@@ -11,7 +11,7 @@ import polars as pl
 
 from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.readers.tables import CSV, TSV, Rows, parquet_columns, parquet_rows, text_rows
-from multiea.errors import InputError, unknown
+from multiea.foundation.errors import InputError, unknown
 
 log = logging.getLogger("multiea")
 # Words that name a column of triples; a first line with one of each is a header.

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
-from multiea.graph import JointGraph
-from multiea.sparse import gather_rows
+from multiea.graph.joint_graph import JointGraph
+from multiea.graph.sparse import gather_rows
 
 
 class Encoder(nn.Module, ABC):

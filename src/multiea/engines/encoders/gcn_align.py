@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
 from multiea.engines.encoders.base import Encoder, xavier_uniform
-from multiea.graph import JointGraph
-from multiea.sparse import Pattern, multiply
+from multiea.graph.joint_graph import JointGraph
+from multiea.graph.sparse import Pattern, multiply
 
 
 class GcnAlign(Encoder):

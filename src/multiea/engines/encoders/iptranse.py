@@ -10,8 +10,8 @@ from torch.nn.functional import normalize, relu
 
 from multiea.data.groups import ABSENT
 from multiea.engines.encoders.base import Encoder, Translations, xavier_uniform
-from multiea.graph import JointGraph
-from multiea.sparse import gather_rows
+from multiea.graph.joint_graph import JointGraph
+from multiea.graph.sparse import gather_rows
 
 STEPS_LOOKED_AT = 1 << 22  # of two, by which paths are searched
 PATHS = 1 << 15  # an epoch

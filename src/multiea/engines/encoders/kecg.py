@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, leaky_relu, normalize
 
 from multiea.engines.encoders.base import Encoder, Translations, neighbour_pairs, xavier_uniform
-from multiea.graph import JointGraph
-from multiea.sparse import Pattern, multiply, softmax_over_rows
+from multiea.graph.joint_graph import JointGraph
+from multiea.graph.sparse import Pattern, multiply, softmax_over_rows
 
 HEADS = 2
 

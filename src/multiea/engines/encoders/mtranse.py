@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from multiea.engines.encoders.base import Encoder, Translations, xavier_uniform
-from multiea.graph import JointGraph
+from multiea.graph.joint_graph import JointGraph
 
 
 class MTransE(Encoder):

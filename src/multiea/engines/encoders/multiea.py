@@ -7,8 +7,8 @@ from torch import Tensor, nn
 from torch.nn.functional import elu, normalize
 
 from multiea.engines.encoders.base import Encoder, xavier_uniform
-from multiea.graph import JointGraph
-from multiea.sparse import Pattern, dot_products, multiply, softmax_over_rows
+from multiea.graph.joint_graph import JointGraph
+from multiea.graph.sparse import Pattern, dot_products, multiply, softmax_over_rows
 
 
 class MultiEAEncoder(Encoder):

@@ -10,8 +10,8 @@ from torch.nn.functional import elu, normalize
 
 from multiea.data.groups import ABSENT
 from multiea.engines.encoders.base import Encoder, xavier_uniform
-from multiea.graph import JointGraph
-from multiea.sparse import Pattern, dot_products, gather_rows, multiply, softmax_over_rows
+from multiea.graph.joint_graph import JointGraph
+from multiea.graph.sparse import Pattern, dot_products, gather_rows, multiply, softmax_over_rows
 
 DROPPED = 0.3
 

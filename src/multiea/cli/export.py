@@ -1,0 +1,71 @@
+"""`multiea export`: a run in the forms others read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multiea.cli.console import command, out, print_json
+from multiea.cli.options import AsJson, Force, MovedData, ShowProgress
+from multiea.foundation.errors import counted
+
+FORMATS = "groups, sssom, same-as, alignment-rdf, merged, networkx, pyg"
+
+
+@command
+def export(
+    context: typer.Context,
+    run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+    to: Annotated[str, typer.Option("--to", help=f"The format: {FORMATS}.", show_default=False)],
+    out_path: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            help="The file to write; its ending says the kind of table (groups: .tsv .csv .jsonl .parquet; merged: .nq "
+            ".parquet). For alignment-rdf a folder.",
+            show_default=False,
+        ),
+    ],
+    closure: Annotated[
+        bool, typer.Option("--closure", help="same-as: all pairs of members instead of a star from one.")
+    ] = False,
+    predicate: Annotated[str, typer.Option(help="sssom: owl:sameAs or skos:exactMatch.")] = "owl:sameAs",
+    prefer: Annotated[
+        list[str] | None,
+        typer.Option(help="The KG whose members stand for their groups; several in order.", metavar="<KG>"),
+    ] = None,
+    undo: Annotated[
+        bool, typer.Option("--undo/--no-undo", help="merged: keep beside it what leads back to the originals.")
+    ] = True,
+    data: MovedData = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Write a run's groups, mappings or merged KG in a standard form."""
+    from multiea.exports import export as exports
+    from multiea.foundation.atomic_files import refuse_existing, refuse_existing_file
+    from multiea.foundation.errors import resolve
+    from multiea.runs.opening import open_run
+
+    resolve(to, exports.FORMATS, what="format")
+    sources = {name: context.get_parameter_source(name) for name in exports.CONCERNS}
+    exports.refuse_unused(
+        to, [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    )
+    if to == "alignment-rdf":
+        refuse_existing(out_path, "folder of alignments", force=force)
+    else:
+        refuse_existing_file(out_path, force=force)
+    alignment = open_run(run, with_triples=to in exports.WITH_TRIPLES, data=data)
+    choices = exports.Choices(closure, predicate, tuple(prefer or ()), undo)
+    written = exports.export(alignment, to, out_path, choices, force=force)
+    if as_json:
+        answer = {"to": to, "files": [str(path) for path in written.files], "records": written.records}
+        print_json(answer | {"encoded": written.encoded})
+        return
+    out.print(f"{counted(written.records, written.what)} written:")
+    for path in written.files:
+        out.print(f"  {path}")

@@ -1,0 +1,51 @@
+"""Commands that tell about a run: report."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multiea.cli.console import command, out, print_json
+from multiea.cli.options import AsJson, Force, MovedData, ShowProgress
+from multiea.foundation.atomic_files import refuse_existing_file
+from multiea.foundation.errors import SettingError
+
+
+@command
+def report(
+    run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+    out_file: Annotated[
+        Path | None,
+        typer.Option("--out", help="The page to write; by default report.html in the run folder.", show_default=False),
+    ] = None,
+    data: MovedData = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    show_progress: ShowProgress = True,
+) -> None:
+    """Write one HTML page about a run: scores, curves, a map, the groups and what speaks for them."""
+    start = time.perf_counter()
+    file = run / "report.html" if out_file is None else out_file
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise SettingError(f"--out must be an HTML file, ending in .html; got {file}")
+    refuse_existing_file(file, force=force)
+    from multiea.report.embedding_map import HOW_TO_GET_IT, has_tsne
+    from multiea.report.page import write_report
+    from multiea.report.run_data import subject_of_run
+
+    subject = subject_of_run(run, data)
+    sections = write_report(subject, file, force=force)
+    missing = {} if subject.missing_triples is None else {"triples": subject.missing_triples}
+    missing |= {} if has_tsne() else {"map": f"needs openTSNE: {HOW_TO_GET_IT}"}
+    size, seconds = file.stat().st_size, time.perf_counter() - start
+    if as_json:
+        titles = [section.title for section in sections]
+        answer = {"out": str(file), "bytes": size, "seconds": seconds, "sections": titles, "missing": missing}
+        print_json(answer | {"groups": len(subject.found)})
+        return
+    out.print(f"written to {file}: {size / 1e6:.1f} MB, in {seconds:.1f} s; open it in a browser")
+    for what, why in missing.items():
+        out.print(f"without the {what}: {why}")

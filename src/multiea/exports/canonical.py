@@ -1,0 +1,93 @@
+"""One name for each group: who stands for it in exports, in all KGs' one id space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from multiea.data.groups import ABSENT
+from multiea.data.iris import ENTITY, GROUP, entity_iris
+from multiea.foundation.errors import resolve
+
+if TYPE_CHECKING:
+    from multiea.grouping.alignment import Alignment
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """All entities, KG after KG, and what stands for each.
+
+    iris: (N,) of the entities themselves. merged: (N,) the IRI that stands for each: its own where it is in no group.
+    group: (N,) the id of its group, null without one.
+    """
+
+    offsets: np.ndarray
+    iris: pl.Series
+    merged: pl.Series
+    group: pl.Series
+
+    def encoded_members(self) -> int:
+        """How many members of groups have names that are no IRIs."""
+        return int(self.iris.filter(self.group.is_not_null()).str.starts_with(ENTITY).sum())
+
+
+def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
+    """The member of a group that stands for it is that of the first KG that has one.
+
+    KGs come in the order preferred, then by number of triples or entities. A member whose IRI another KG uses for
+    something else cannot stand for its group, or two things would become one; a group without any other gets an IRI of
+    its own.
+    """
+    task = alignment.task
+    for name in prefer:
+        resolve(name, dict.fromkeys(task.kg_names), what="KG")
+    offsets = np.cumsum([0, *(len(kg.entities) for kg in task.kgs)])
+    iris = pl.concat([entity_iris(kg.entities, kg.name) for kg in task.kgs]).alias("iri")
+    row, ids, columns = _rows_of_entities(alignment, offsets)
+    shared = _means_two_things(iris, row)
+    by_size = sorted(task.kgs, key=lambda kg: (-len(kg.triples), -len(kg.entities), kg.name))
+    order = list(dict.fromkeys([*prefer, *(kg.name for kg in by_size)]))
+    representative = np.full(len(ids), ABSENT)
+    for name in reversed(order):  # the first of them has the last word
+        members = columns[:, task.kg_names.index(name)]
+        good = (members != ABSENT) & ~shared[members]
+        representative[good] = members[good]
+    stands = pl.Series(np.where(representative == ABSENT, 0, representative))
+    nobody, of_their_own = pl.Series(representative == ABSENT), GROUP + pl.Series(ids, dtype=pl.String)
+    of_groups = pl.select(pl.when(nobody).then(of_their_own).otherwise(iris.gather(stands))).to_series()
+    merged = iris.to_frame().with_columns(row=pl.Series(row).cast(pl.Int64))
+    table = pl.DataFrame({"row": np.arange(len(ids)), "merged": of_groups, "id": pl.Series(ids, dtype=pl.String)})
+    joined = merged.join(table, on="row", how="left", maintain_order="left")
+    return Canonical(
+        offsets,
+        iris,
+        joined.select(pl.coalesce("merged", "iri")).to_series().alias("merged"),
+        joined["id"].alias("group"),
+    )
+
+
+def _rows_of_entities(alignment: Alignment, offsets: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """For each entity the number of its group (-1 without one), the groups' ids, and their members in the id space."""
+    known = alignment.known.groups
+    columns = known.joined(alignment.found.groups).members.astype(np.int64)
+    columns = np.where(columns == ABSENT, ABSENT, columns + offsets[:-1])
+    ids = [one for part in alignment.group_ids() for one in part]
+    row = np.full(offsets[-1], ABSENT, dtype=np.int64)
+    for members in columns.T:
+        present = members != ABSENT
+        row[members[present]] = np.flatnonzero(present)
+    more = alignment.duplicates
+    row[more.entity + offsets[more.kg]] = more.group + len(known)
+    return row, ids, columns
+
+
+def _means_two_things(iris: pl.Series, row: np.ndarray) -> np.ndarray:
+    """Whether an entity's IRI is used for something that is not of its group, (N,); the last is for -1."""
+    table = pl.DataFrame({"iri": iris, "row": row, "at": np.arange(len(row))})
+    table = table.with_columns(thing=pl.when(pl.col("row") == ABSENT).then(-2 - pl.col("at")).otherwise(pl.col("row")))
+    several = table.select(pl.col("thing").n_unique().over("iri") > 1).to_series().to_numpy()
+    return np.append(several, True)

@@ -1,0 +1,1 @@
+"""All KGs of a task in one id space: canonical order, joint graph, sparse operations."""

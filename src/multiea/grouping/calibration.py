@@ -1,0 +1,107 @@
+"""Confidences that mean something: scores turned into probabilities by seeds that were held back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from multiea.data.groups import ABSENT, Groups
+from multiea.grouping.judging import judged_pairs
+from multiea.grouping.matching import FoundGroups
+
+LEAST_SCORE = 1e-4
+THRESHOLDS = np.arange(0.0, 0.65, 0.025)
+PRIOR = np.array([0.0, 1.0, 0.0])  # the probability is the score itself
+PRIOR_WEIGHT = 1.0
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How a score becomes a probability, and from which on a member stays in its group.
+
+    coefficients: of one, of the pair's score and of the mean score of its group, both as logits. examples: how many
+    pairs it was learned from; with none the score itself is taken.
+    """
+
+    coefficients: tuple[float, ...] = (0.0, 1.0, 0.0)
+    threshold: float = 0.0
+    examples: int = 0
+
+    def probabilities(self, inside: np.ndarray) -> np.ndarray:
+        """Of each pair of members to be right, (groups, M, M), from their scores; not a number where one is absent.
+
+        Never surer than so many examples allow: had all been right, the next might still be wrong.
+        """
+        most = (self.examples + 1) / (self.examples + 2) if self.examples else 1.0
+        return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
+
+    def found(self, groups: Groups, inside: np.ndarray, matched: np.ndarray | None = None) -> FoundGroups:
+        """The groups with each member's confidence: how probably it is the same as another member, on average.
+
+        Members below the threshold are left alone, and groups of one with them. matched: which pairs of members are
+        each other's best; all, where it is not given.
+        """
+        confidence = _of_members(self.probabilities(inside))
+        kept = groups.present & (confidence >= self.threshold)
+        members = np.where(kept, groups.members, ABSENT)
+        inside = np.where(kept[:, :, None] & kept[:, None, :], inside, np.nan)
+        enough = kept.sum(axis=1) > 1
+        of_pairs = self.probabilities(inside)
+        confidence = np.where(kept, _of_members(of_pairs), 0)[enough]
+        sizes = np.maximum(kept[enough].sum(axis=1), 1)
+        order = np.argsort(-(confidence.sum(axis=1) / sizes), kind="stable")
+        chosen = np.flatnonzero(enough)[order]
+        known = ~np.isnan(of_pairs[chosen])
+        return FoundGroups(
+            Groups(groups.kg_names, members[chosen]),
+            confidence[order],
+            of_pairs[chosen],
+            known if matched is None else known & matched[chosen],
+        )
+
+
+def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
+    """Learned from groups found while some known ones were held back: logistic regression near the score itself.
+
+    inside: scores of all pairs of members. The threshold is the one that would have scored best on the known groups.
+    """
+    judged, right = judged_pairs(groups, known)
+    upper = np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
+    weight, judged = judged[(judged > 0) & upper].astype(float), (judged > 0) & upper
+    if not judged.any():
+        return Calibration()
+    features, truth = _features(inside)[judged], right[judged].astype(float)
+    coefficients = PRIOR.copy()
+    for _ in range(50):  # Newton's method; the prior keeps it from running away where all are right
+        guess = 1 / (1 + np.exp(-features @ coefficients))
+        gradient = features.T @ (weight * (guess - truth)) + PRIOR_WEIGHT * (coefficients - PRIOR)
+        slope = weight * guess * (1 - guess)
+        curvature = (features * slope[:, None]).T @ features + PRIOR_WEIGHT * np.eye(len(PRIOR))
+        step = np.linalg.solve(curvature, gradient)
+        coefficients = coefficients - step * min(1.0, 2.0 / max(np.abs(step).max(), 1e-12))
+        if np.abs(step).max() < 1e-8:
+            break
+    learned = Calibration(tuple(coefficients.tolist()), 0.0, int(judged.sum()))
+    of_members = _of_members(learned.probabilities(inside))
+    level = np.minimum(of_members[:, :, None], of_members[:, None, :])[judged]  # a pair stays if both members do
+    stays = level[:, None] >= THRESHOLDS
+    pairs_known = np.triu(known.overlap(), 1).sum()
+    f1 = 2 * (weight * truth @ stays) / (weight @ stays + pairs_known)
+    return replace(learned, threshold=float(THRESHOLDS[f1 >= f1.max() - 1e-9].mean()))
+
+
+def _features(inside: np.ndarray) -> np.ndarray:
+    """(groups, M, M) -> (groups, M, M, 3)."""
+    clipped = np.clip(inside.astype(float), LEAST_SCORE, 1 - LEAST_SCORE)
+    logit = np.log(clipped / (1 - clipped))
+    present = ~np.isnan(inside)
+    counts = np.maximum(present.sum(axis=(1, 2), keepdims=True), 1)
+    mean = np.where(present, logit, 0).sum(axis=(1, 2), keepdims=True) / counts
+    return np.stack([np.ones_like(logit), logit, np.broadcast_to(mean, logit.shape)], axis=-1)
+
+
+def _of_members(probabilities: np.ndarray) -> np.ndarray:
+    """The mean over a member's pairs, (groups, M), zero without any."""
+    present = ~np.isnan(probabilities)
+    return np.asarray(np.where(present, probabilities, 0).sum(axis=2) / np.maximum(present.sum(axis=2), 1))

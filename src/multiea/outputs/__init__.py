@@ -1,1 +1,0 @@
-"""What comes out: the run folder, and later the exports and the report."""

@@ -1,0 +1,1 @@
+"""The only package that knows the order of the stages: align, bootstrapping, adding a KG."""

@@ -1,0 +1,1 @@
+"""Run folders: an alignment with its data source, scores and timings; saved, opened, checked."""
