@@ -34,5 +34,5 @@ if not files:
         file.write_text(text, encoding="utf-8")
 *kgs, seeds = files
 alignment = multiea.align(multiea.load(kgs, seeds=seeds))
-for group in alignment.found.groups.names(alignment.task.kgs).iter_rows():
+for group in alignment.found.groups.to_table(alignment.task.kgs).iter_rows():
     print(" = ".join(group))

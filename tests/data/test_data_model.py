@@ -117,7 +117,7 @@ def test_groups_may_be_partial() -> None:
     assert groups.overlap()[0, 1] == 200
     assert groups.overlap()[0, 2] == sum("kg2" in row for row in rows) == groups.overlap()[2, 2]
     named = [
-        {kg: name for kg, name in row.items() if name is not None} for row in groups.names(kgs).iter_rows(named=True)
+        {kg: name for kg, name in row.items() if name is not None} for row in groups.to_table(kgs).iter_rows(named=True)
     ]
     assert sorted(named, key=str) == sorted(rows, key=str)
 
@@ -177,7 +177,7 @@ def test_a_split_does_not_depend_on_the_order_of_groups_entities_or_kgs() -> Non
     moved = Task(shuffled, Groups.from_names(shuffled, list(rng.permutation(rows)))).split(random_state=5)
 
     def as_sets(task: Task, groups: Groups) -> set[frozenset[str]]:
-        return {frozenset(name for name in row if name) for row in groups.names(task.kgs).iter_rows()}
+        return {frozenset(name for name in row if name) for row in groups.to_table(task.kgs).iter_rows()}
 
     assert as_sets(task, task.seeds) == as_sets(moved, moved.seeds)
     assert as_sets(task, task.held_out) == as_sets(moved, moved.held_out)

@@ -181,7 +181,7 @@ def test_the_embedded_world_is_read() -> None:
     task = multiea.load("world")
     assert task.name == "world"
     assert task.kg_names == ("cldr", "countryinfo", "geonames")
-    assert all(len(kg.triples) > 1000 and kg.labels is not None for kg in task.kgs)
+    assert all(len(kg.triples) > 1000 and kg.names is not None for kg in task.kgs)
     assert len(task.seeds) + len(task.held_out) == len(task.known) > 1000
     assert len(task.known.complete) > 100
 

@@ -29,7 +29,7 @@ def repeating(small: Task) -> tuple[Task, dict[str, str]]:
     first = KnowledgeGraph.from_triples(kg.name, [*triples, *copies], entities=names[0])
     kgs = [first, *small.kgs[1:]]
     seeds, held_out_groups = (
-        Groups.from_names(kgs, [{k: v for k, v in row.items() if v} for row in groups.names(small.kgs).to_dicts()])
+        Groups.from_names(kgs, [{k: v for k, v in row.items() if v} for row in groups.to_table(small.kgs).to_dicts()])
         for groups in (small.seeds, small.held_out)
     )
     return Task(kgs, seeds, held_out_groups), {f"{name} again": name for name in chosen}

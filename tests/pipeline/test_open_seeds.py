@@ -22,7 +22,7 @@ from support.parting import Parted, parted, shuffled
 
 def few_ties(parts: Parted, one_in: int = 3) -> Groups:
     """Some of the seeds, chosen by the name of their first member: all that is told of the new KG."""
-    names = parts.seeds.names([*parts.before.kgs, parts.kg])
+    names = parts.seeds.to_table([*parts.before.kgs, parts.kg])
     first = names.select(pl.coalesce(sorted(names.columns))).to_series().to_list()
     return parts.seeds.take(np.array([sum(name.encode()) % one_in == 0 for name in first]))
 
@@ -58,7 +58,7 @@ def test_seeds_that_nothing_ties_find_their_members_in_the_new_kg(few: Added) ->
     assert set(found["kg"]) == {few.parts.kg.name}
     counts = few.new.history["open_seeds"]
     assert counts == {few.parts.kg.name: {"looked_for": len(few.new.task.open_seeds), "found": found.height}}
-    truth = few.parts.seeds.names([*few.parts.before.kgs, few.parts.kg])
+    truth = few.parts.seeds.to_table([*few.parts.before.kgs, few.parts.kg])
     members = few.new.groups.join(found.select("group_id", counterpart="entity"), on="group_id")
     right = [
         truth.filter((pl.col(kg) == entity) & (pl.col(few.parts.kg.name) == counterpart)).height
@@ -157,7 +157,7 @@ def test_each_member_found_for_an_open_seed_has_its_own_confidence(of_four: Adde
     assert set(np.flatnonzero(found.any(axis=0))) == {3}  # a blank in the other KGs still says that there is nobody
     assert ((adopted.confidence > 0) == adopted.groups.present).all()
     table = completions(of_four.new).sort("confidence", descending=True)
-    truth = of_four.parts.seeds.names([*of_four.parts.before.kgs, of_four.parts.kg])
+    truth = of_four.parts.seeds.to_table([*of_four.parts.before.kgs, of_four.parts.kg])
     rows = of_four.new.groups.filter(pl.col("status") == "seed").join(
         table.select("group_id", c="entity"), on="group_id"
     )
@@ -191,7 +191,7 @@ def test_a_tie_that_says_nothing_of_a_kg_leaves_found_groups_together(of_four: A
     """Ties over kg1 and kg4 alone, to entities of groups that were found: these gain a member, and keep their id."""
     task = four_kgs()
     old = multiea.align(parted(task, 3).before)
-    names = task.held_out.names(task.kgs)
+    names = task.held_out.to_table(task.kgs)
     of_found = set(old.groups.filter((pl.col("status") == "found") & (pl.col("kg") == "kg1"))["entity"])
     ties = names.filter(pl.col("kg1").is_in(of_found) & pl.col("kg4").is_not_null()).select("kg1", "kg4").head(20)
     new = multiea.add(old, task.kgs[3], Groups.from_names(task.kgs, ties))
@@ -205,7 +205,7 @@ def test_a_tie_that_says_nothing_of_a_kg_leaves_found_groups_together(of_four: A
 def test_what_a_later_file_says_counts_more_than_what_was_found(of_four: Added) -> None:
     task = four_kgs()
     two = over_two(task)
-    ties = task.seeds.names(task.kgs).drop_nulls(["kg1", "kg2", "kg3"])
+    ties = task.seeds.to_table(task.kgs).drop_nulls(["kg1", "kg2", "kg3"])
     some = ties.select("kg1", "kg3").head(20)
     three = multiea.add(multiea.align(two), task.kgs[2], Groups.from_names(task.kgs[:3], some))
     assert three.adopted is not None
@@ -213,7 +213,7 @@ def test_what_a_later_file_says_counts_more_than_what_was_found(of_four: Added) 
     one, other = (found.filter(pl.col("kg") == "kg3")["group_id"][at] for at in (0, 1))
     member = dict(three.groups.filter(pl.col("group_id") == one).select("kg", "entity").iter_rows())
     wanted = dict(three.groups.filter(pl.col("group_id") == other).select("kg", "entity").iter_rows())
-    blank = three.task.open_seeds.groups.names(three.task.kgs).filter(
+    blank = three.task.open_seeds.groups.to_table(three.task.kgs).filter(
         ~pl.col("kg1").is_in([member["kg1"], wanted["kg1"]])
     )
     kg4 = [name for name in task.kgs[3].entities if name not in set(ties["kg4"])]

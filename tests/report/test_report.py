@@ -110,7 +110,7 @@ def made(
         labels = pl.Series([EVIL[at % 2] if evil else f"label {at}" for at in range(entities)])
         relations = pl.Series([EVIL[0] if evil else "next"])
         name = f"{EVIL[1]}{number}" if evil else f"kg{number}"
-        graphs.append(KnowledgeGraph(name, pl.Series(names), relations, triples, labels=labels))
+        graphs.append(KnowledgeGraph(name, pl.Series(names), relations, triples, names=labels))
     names_of_kgs = tuple(kg.name for kg in graphs)
     members = np.repeat(np.arange(seeds + groups, dtype=np.int32)[:, None], kgs, axis=1)
     found = members[seeds:].copy()
@@ -279,7 +279,7 @@ def test_odd_letters_and_endless_names_do_no_harm(tmp_path: Path) -> None:
     first, second = alignment.task.kgs
     labels = pl.Series(["\x00\x1b[31mred" if at % 2 else "x" * 1_000_000 for at in range(len(first.entities))])
     task = alignment.task
-    task = Task([replace(first, labels=labels), second], task.seeds, task.held_out, name="odd \udcff")
+    task = Task([replace(first, names=labels), second], task.seeds, task.held_out, name="odd \udcff")
     replace(alignment, task=task).report(tmp_path / "page.html")
     text = checked(tmp_path / "page.html")
     assert "\x00" not in text

@@ -86,7 +86,7 @@ def with_hostile_names(task: Task) -> Task:
             name=f"{HOSTILE[number % 3]}{kg.name}",
             entities=renamed(kg.entities),
             relations=renamed(kg.relations),
-            labels=renamed(kg.entities.reverse()),
+            names=renamed(kg.entities.reverse()),
         )
         for number, kg in enumerate(task.kgs)
     ]

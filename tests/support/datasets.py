@@ -42,11 +42,11 @@ def literals(kg: KnowledgeGraph) -> set[tuple[str, str, str, str]]:
 
 
 def labels(kg: KnowledgeGraph) -> dict[str, str]:
-    return {} if kg.labels is None else {e: x for e, x in zip(kg.entities, kg.labels, strict=True) if x is not None}
+    return {} if kg.names is None else {e: x for e, x in zip(kg.entities, kg.names, strict=True) if x is not None}
 
 
 def named(groups: Groups, task: Task) -> set[frozenset[tuple[str, str]]]:
-    rows = groups.names(task.kgs).iter_rows(named=True)
+    rows = groups.to_table(task.kgs).iter_rows(named=True)
     return {frozenset((kg, entity) for kg, entity in row.items() if entity is not None) for row in rows}
 
 

@@ -122,14 +122,14 @@ def build_benchmark(build: Build, source: Path) -> Task:
             hub.add_triples(*pair[recipe.hub_side].named_triples())
             hub.add_entities(pair[recipe.hub_side].entities)
             spokes.append(pair[1 - recipe.hub_side])
-            joined = joined.join(groups.names(pair), on=recipe.hub, how="full", coalesce=True)
+            joined = joined.join(groups.to_table(pair), on=recipe.hub, how="full", coalesce=True)
     kgs: tuple[KnowledgeGraph, ...] = (hub.build(), *spokes)
     groups = groups_from_table(kgs, joined.select(recipe.kg_names))
     groups = groups if build.all_groups else groups.complete
     if not build.whole_graphs:
         members = [column[column != ABSENT] for column in groups.members.T]
         kept = [_members_and_popular_neighbours(kg, own, build.degree) for kg, own in zip(kgs, members, strict=True)]
-        table = groups.names(kgs)
+        table = groups.to_table(kgs)
         kgs = tuple(kg.restricted_to(mask) for kg, mask in zip(kgs, kept, strict=True))
         groups = groups_from_table(kgs, table)
     return Task(kgs, held_out=groups, name=_name(build, recipe, links))

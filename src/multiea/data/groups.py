@@ -128,7 +128,7 @@ class Groups:
             both = self.present[:, a] & self.present[:, b]
             yield self.kg_names[a], self.kg_names[b], self.members[both][:, [a, b]]
 
-    def names(self, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
+    def to_table(self, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
         """The groups as a table of entity names, a column a KG, null where a KG has no counterpart."""
         columns = {}
         for kg, column in zip(kgs, self.members.T, strict=True):

@@ -12,7 +12,7 @@ from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
 from multiea.foundation.errors import InputError
 
 # Properties whose literals serve as display names, the preferred first.
-LABEL_PROPERTIES = (
+NAME_PROPERTIES = (
     "http://www.w3.org/2000/01/rdf-schema#label",
     "http://www.w3.org/2004/02/skos/core#prefLabel",
     "http://schema.org/name",
@@ -114,7 +114,7 @@ class KnowledgeGraphBuilder:
             triples,
             duplicates=total - len(triples),
             literals=literals,
-            labels=_labels(self._positioned(self._labels, entity_position), literals, len(entities)),
+            names=_labels(self._positioned(self._labels, entity_position), literals, len(entities)),
         )
 
     @staticmethod
@@ -148,12 +148,12 @@ def _distinct(triples: Triples, entities: int, relations: int) -> Triples:
 
 def _labels(given: pl.DataFrame, literals: pl.DataFrame, entities: int) -> pl.Series | None:
     """A label for each entity: the given one, else its best literal, English first; None where no entity has any."""
-    rank = pl.Series(range(len(LABEL_PROPERTIES)), dtype=pl.Int32)
+    rank = pl.Series(range(len(NAME_PROPERTIES)), dtype=pl.Int32)
     named = (
         literals.with_columns(pl.col("property", "type").cast(pl.String))
-        .filter(pl.col("property").is_in(LABEL_PROPERTIES))
+        .filter(pl.col("property").is_in(NAME_PROPERTIES))
         .with_columns(
-            rank=pl.col("property").replace_strict(list(LABEL_PROPERTIES), rank, return_dtype=pl.Int32),
+            rank=pl.col("property").replace_strict(list(NAME_PROPERTIES), rank, return_dtype=pl.Int32),
             foreign=pl.col("type") != "@en",
         )
         .sort("rank", "foreign", "type", "value")

@@ -29,7 +29,7 @@ class KnowledgeGraph:
 
     entities, relations: unique names, (E,) and (R,). triples: (T, 3) positions of head, relation and tail, each triple
     once; `duplicates` counts the repetitions the source had. literals: facts whose object is a value, not an entity,
-    kept apart (entity, property, value, type, where the type is a datatype or a language as '@en'). labels: (E,)
+    kept apart (entity, property, value, type, where the type is a datatype or a language as '@en'). names: (E,)
     display names, null where unknown; nothing that aligns ever reads them.
     """
 
@@ -39,7 +39,7 @@ class KnowledgeGraph:
     triples: Indices
     duplicates: int = 0
     literals: pl.DataFrame = field(default_factory=no_literals)
-    labels: pl.Series | None = None
+    names: pl.Series | None = None
 
     def __post_init__(self) -> None:
         sizes = (len(self.entities), len(self.relations), len(self.entities))
@@ -107,8 +107,8 @@ class KnowledgeGraph:
     def display(self, positions: Indices) -> list[str]:
         """Labels of entities where there are any, else their names."""
         names = self.entities.gather(positions)
-        if self.labels is not None:
-            names = pl.select(pl.coalesce(self.labels.gather(positions), names)).to_series()
+        if self.names is not None:
+            names = pl.select(pl.coalesce(self.names.gather(positions), names)).to_series()
         return names.to_list()
 
     def named_triples(self, which: slice = slice(None)) -> pl.DataFrame:
@@ -139,7 +139,7 @@ class KnowledgeGraph:
                 [new_entity[triples[:, 0]], new_relation[triples[:, 1]], new_entity[triples[:, 2]]],
             ),
             literals=literals.with_columns(entity=pl.Series(new_entity).gather(literals["entity"])),
-            labels=None if self.labels is None else self.labels.filter(pl.Series(kept)),
+            names=None if self.names is None else self.names.filter(pl.Series(kept)),
         )
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.raw_dataset import Parts
+from multiea.data.raw_dataset import RawDataset
 from multiea.data.readers import read_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
@@ -78,7 +78,7 @@ class _Notes(logging.Handler):
         self.messages.append(record.getMessage())
 
 
-def _read(source: str | Path | Sequence[str | Path], *, seeds: Path | None, lenient: bool) -> Parts:
+def _read(source: str | Path | Sequence[str | Path], *, seeds: Path | None, lenient: bool) -> RawDataset:
     if not isinstance(source, str | Path):
         if not isinstance(source, Sequence):
             raise InputError(f"a data set given as {source!r}", expected="a path, or several")
@@ -91,11 +91,11 @@ def _read(source: str | Path | Sequence[str | Path], *, seeds: Path | None, leni
         for role in parts.groups.keys() - kept.keys():
             number = counted(len(parts.groups[role]), "group")
             log.warning("%s: %s of the data set's %s not used, since seeds were given apart", parts.name, number, role)
-        parts = Parts(parts.name, parts.kgs, {"seeds": read_groups(seeds, parts.kgs, lenient=lenient)} | kept)
+        parts = RawDataset(parts.name, parts.kgs, {"seeds": read_groups(seeds, parts.kgs, lenient=lenient)} | kept)
     return parts
 
 
-def _read_one(source: str | Path, *, lenient: bool) -> Parts:
+def _read_one(source: str | Path, *, lenient: bool) -> RawDataset:
     if "\0" in str(source):
         raise InputError(f"the path {str(source)!r}", expected="one without a zero byte")
     path = EMBEDDED.get(str(source), Path(source))
@@ -131,9 +131,9 @@ def read_one_kg(files: Sequence[Path], name: str | None = None) -> KnowledgeGrap
     return read_kg(name or (files[0].stem if known is None else known[0]), files)
 
 
-def _read_files(files: Sequence[Path], seeds: Path | None, *, lenient: bool) -> Parts:
+def _read_files(files: Sequence[Path], seeds: Path | None, *, lenient: bool) -> RawDataset:
     """Several files, one a KG named after it."""
     kgs = [read_one_kg([path]) for path in files]
     Task(kgs)  # two KGs of one name, or too few, before the seeds are read
     groups = {} if seeds is None else {"seeds": read_groups(seeds, kgs, lenient=lenient)}
-    return Parts(" + ".join(kg.name for kg in kgs), kgs, groups)
+    return RawDataset(" + ".join(kg.name for kg in kgs), kgs, groups)

@@ -33,7 +33,7 @@ class OpenSeeds:
         """A line of JSON a seed: its known members, and the KGs in which others are looked for."""
         names = np.array(self.groups.kg_names, dtype=object)
         open_in = pl.Series([names[row].tolist() for row in self.looked_in], dtype=pl.List(pl.String))
-        pl.DataFrame({"known": self.groups.names(kgs).to_struct(), "open": open_in}).write_ndjson(path)
+        pl.DataFrame({"known": self.groups.to_table(kgs).to_struct(), "open": open_in}).write_ndjson(path)
 
     @classmethod
     def read(cls, kgs: Sequence[KnowledgeGraph], path: Path) -> OpenSeeds:

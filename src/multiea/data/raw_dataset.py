@@ -1,4 +1,4 @@
-"""Parts: what a data set holds, as its reader hands it on."""
+"""RawDataset: what a data set holds, as its reader hands it on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROLES = ("groups", "seeds", "validation", "held_out")
 
 
 @dataclass(frozen=True)
-class Parts:
+class RawDataset:
     """A data set's KGs, and its known groups by role; those of role 'groups' are still to be split."""
 
     name: str

@@ -122,6 +122,6 @@ def check_random_state(random_state: object) -> None:
 
 def canonical_order(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:
     """The order of groups by the names of their members, KGs taken by name."""
-    names = groups.names(kgs)
+    names = groups.to_table(kgs)
     by_name = pl.DataFrame({str(at): names.get_column(kg) for at, kg in enumerate(sorted(names.columns))})
     return by_name.with_row_index("row").sort(pl.exclude("row"))["row"].to_numpy().astype(np.int64)

@@ -36,7 +36,7 @@ def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
                 kg.named_triples(slice(start, start + ROWS)).write_csv(
                     file, separator="\t", include_header=False, quote_style="never"
                 )
-        label = pl.lit(None, pl.String) if kg.labels is None else kg.labels.str.replace_all(r"[\t\r\n]", " ")
+        label = pl.lit(None, pl.String) if kg.names is None else kg.names.str.replace_all(r"[\t\r\n]", " ")
         table = pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label)
         extra.append(table.filter(pl.col("label").is_not_null() | pl.Series(kg.degrees == 0)))
     entities = pl.concat(extra)
@@ -46,7 +46,7 @@ def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
 
 def write_groups(groups: Groups, kgs: tuple[KnowledgeGraph, ...], path: Path) -> None:
     """Groups as a table of names: the header names the KGs, a blank cell is a KG without a counterpart."""
-    names = groups.names(kgs)
+    names = groups.to_table(kgs)
     for kg in names.columns:
         _refuse_unwritable(kg, names[kg].drop_nulls())
     names.write_csv(path, separator="\t", quote_style="never")

@@ -17,7 +17,7 @@ from multiea.engines.negatives import draw_negatives
 from multiea.engines.strategies import OWN, STRATEGIES, Strategy
 from multiea.foundation import progress
 from multiea.foundation.errors import MultiEAError, SettingError, resolve
-from multiea.foundation.memory import Peak
+from multiea.foundation.memory import PeakMemory
 from multiea.graph.sparse import gather_rows
 from multiea.settings.fields import setting
 
@@ -91,7 +91,7 @@ def fit(
     """
     history = History(parameters=sum(parameter.numel() for parameter in encoder.parameters()))
     optimizer = torch.optim.Adam(encoder.parameters(), lr=settings.learning_rate)
-    peak = Peak()
+    peak = PeakMemory()
     if groups.device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(groups.device)
     own = settings.strategy == OWN

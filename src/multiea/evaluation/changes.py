@@ -68,7 +68,7 @@ def table_of_groups(alignment: Alignment) -> pl.DataFrame:
     )
     labels = []
     for kg in task.kgs:
-        label = pl.lit(None, pl.String) if kg.labels is None else kg.labels
+        label = pl.lit(None, pl.String) if kg.names is None else kg.names
         labels.append(pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label))
     table = alignment.groups.join(judged, on="group_id", how="left", maintain_order="left")
     table = table.join(pl.concat(labels), on=["kg", "entity"], how="left", maintain_order="left")

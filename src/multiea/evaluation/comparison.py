@@ -137,7 +137,7 @@ def summarised(name: str, alignment: Alignment, metrics: Mapping[str, Any]) -> R
         len(alignment.known.groups),
         len(alignment.found.groups),
         {label: _looked_up(metrics, place) for label, place in SCORES.items()},
-        held_out.names(task.kgs).select(sorted(task.kg_names)),
+        held_out.to_table(task.kgs).select(sorted(task.kg_names)),
         outcomes,
         pairs_by_group(alignment.found.groups, held_out),
         table_of_groups(alignment),

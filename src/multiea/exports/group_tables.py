@@ -37,7 +37,7 @@ def group_table(alignment: Alignment) -> pl.DataFrame:
     """All groups: group_id, kg, entity, label, confidence, status."""
     names = []
     for kg in alignment.task.kgs:
-        label = pl.lit(None, pl.String) if kg.labels is None else kg.labels
+        label = pl.lit(None, pl.String) if kg.names is None else kg.names
         names.append(pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label))
     table = alignment.groups.join(pl.concat(names), on=["kg", "entity"], how="left", maintain_order="left")
     return table.select("group_id", "kg", "entity", "label", "confidence", "status")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from multiea.data.interning import LABEL_PROPERTIES
+from multiea.data.interning import NAME_PROPERTIES
 from multiea.data.iris import ENTITY, RELATION, is_iri, kg_iri, relation_iris
 from multiea.data.knowledge_graph import no_literals
 from multiea.exports.same_as import ROWS, write_lines
@@ -198,11 +198,11 @@ def _literals(kg: KnowledgeGraph, names: Canonical, number: int) -> Iterator[pl.
 
 def _unstated_labels(kg: KnowledgeGraph) -> pl.DataFrame:
     """Labels that came with a table of entities, as literals."""
-    if kg.labels is None:
+    if kg.names is None:
         return no_literals()
-    labels = pl.DataFrame({"entity": np.arange(len(kg.entities)), "value": kg.labels}).drop_nulls()
+    labels = pl.DataFrame({"entity": np.arange(len(kg.entities)), "value": kg.names}).drop_nulls()
     labels = labels.with_columns(pl.col("entity").cast(kg.literals.schema["entity"]))
-    stated = kg.literals.filter(pl.col("property").cast(pl.String).is_in(LABEL_PROPERTIES))
+    stated = kg.literals.filter(pl.col("property").cast(pl.String).is_in(NAME_PROPERTIES))
     unstated = labels.join(stated, on=["entity", "value"], how="anti", maintain_order="left")
     return unstated.select("entity", property=pl.lit(RDFS_LABEL), value="value", type=pl.lit(None, pl.String))
 

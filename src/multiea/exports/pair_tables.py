@@ -31,7 +31,7 @@ def mappings(alignment: Alignment) -> pl.DataFrame:
     """All pairs of members with IRIs and labels: what both formats are made of."""
     ends = []
     for kg in alignment.task.kgs:
-        label = pl.Series([None] * len(kg.entities), dtype=pl.String) if kg.labels is None else kg.labels
+        label = pl.Series([None] * len(kg.entities), dtype=pl.String) if kg.names is None else kg.names
         iri = entity_iris(kg.entities, kg.name)
         ends.append(pl.DataFrame({"kg": [kg.name] * len(iri), "entity": kg.entities, "iri": iri, "label": label}))
     known, table = pl.concat(ends), alignment.pairs

@@ -9,7 +9,7 @@ from pathlib import Path
 FORGET, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
 
 
-class Peak:
+class PeakMemory:
     """The most memory the process has held since this was made, in megabytes.
 
     Linux can forget its highest mark; elsewhere the mark is that of the whole process.
@@ -18,7 +18,7 @@ class Peak:
     _forgotten = 0
 
     def __init__(self) -> None:
-        Peak._forgotten = peak_rss_mb()
+        PeakMemory._forgotten = peak_rss_mb()
         try:
             FORGET.write_text("5")
         except OSError:
@@ -31,7 +31,7 @@ class Peak:
 
 def peak_rss_mb() -> int:
     """The most memory this process has ever held, in megabytes."""
-    return max(Peak._forgotten, _mark_mb())
+    return max(PeakMemory._forgotten, _mark_mb())
 
 
 def _mark_mb() -> int:

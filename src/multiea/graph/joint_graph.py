@@ -99,7 +99,7 @@ def canonical(task: Task) -> tuple[Task, Tensor]:
         head, relation, tail = kg.triples.T
         triples = np.column_stack([place[head], relation_place[relation], place[tail]])
         kgs.append(replace(kg, entities=kg.entities.gather(order), relations=kg.relations.gather(relation_order),
-                           triples=triples, labels=None, literals=no_literals()))  # fmt: skip
+                           triples=triples, names=None, literals=no_literals()))  # fmt: skip
         places.append(place)
     names = tuple(kgs[kg].name for kg in by_name)
 

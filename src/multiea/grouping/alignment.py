@@ -81,7 +81,7 @@ class Alignment:
             if (len(self.ids.known), len(self.ids.found)) != (len(known), len(self.found.groups)):
                 raise ValueError("the ids are those of other groups; set ids to None, or follow the run before again")
             return self.ids.known, self.ids.found
-        of_known, of_found = (group_ids(groups.names(self.task.kgs)) for groups in (known, self.found.groups))
+        of_known, of_found = (group_ids(groups.to_table(self.task.kgs)) for groups in (known, self.found.groups))
         return of_known, of_found
 
     def as_ancestor(self) -> Ancestor:
@@ -220,7 +220,7 @@ class Alignment:
         return self.known.groups.members_in(self.task.seeds.joined(self.task.open_seeds.groups))
 
     def _long_table(self, found: FoundGroups, ids: list[str], told: np.ndarray) -> pl.DataFrame:
-        names = found.groups.names(self.task.kgs)
+        names = found.groups.to_table(self.task.kgs)
         rows = []
         for column, kg in enumerate(self.task.kg_names):
             of_kg = pl.DataFrame({"group_id": ids, "kg": [kg] * len(ids), "entity": names.get_column(kg)}).with_columns(
@@ -232,7 +232,7 @@ class Alignment:
         return pl.concat(rows).sort("order", "kg").drop("order")
 
     def _pair_table(self, found: FoundGroups, of_groups: list[str], told: np.ndarray) -> pl.DataFrame:
-        names = found.groups.names(self.task.kgs)
+        names = found.groups.to_table(self.task.kgs)
         ids = pl.Series("group_id", of_groups, dtype=pl.String)
         tables = []
         for a, b in combinations(range(len(self.task.kgs)), 2):

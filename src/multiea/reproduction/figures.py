@@ -109,7 +109,7 @@ def _table(alignment: Alignment, chosen: np.ndarray) -> str:
 
 
 def _label(kg: Any, member: int) -> str:
-    label = None if kg.labels is None else kg.labels[member]
+    label = None if kg.names is None else kg.names[member]
     return str(kg.entities[member] if label is None else label)
 
 

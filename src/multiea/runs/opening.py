@@ -130,7 +130,7 @@ def _opened(folder: Path) -> Alignment:
     for name in names["kg"].unique(maintain_order=True):
         own = names.filter(pl.col("kg") == name)
         nothing = np.empty((0, 3), dtype=np.int32)
-        kgs.append(KnowledgeGraph(name, own["entity"], pl.Series([], dtype=pl.String), nothing, labels=own["label"]))
+        kgs.append(KnowledgeGraph(name, own["entity"], pl.Series([], dtype=pl.String), nothing, names=own["label"]))
     paths = (folder / f"{role}.tsv" for role in ("seeds", "held_out", "validation"))
     seeds, held_out, validation = (read_groups(path, kgs) if path.is_file() else None for path in paths)
     path = folder / "open_seeds.jsonl"
@@ -169,7 +169,7 @@ def _opened(folder: Path) -> Alignment:
 
 def _with_kinds(table: pl.DataFrame, task: Task) -> pl.DataFrame:
     """The long table with a column that says of which kind a group is: seed, adopted (an open seed), or found."""
-    names = task.seeds.names(task.kgs).unpivot(variable_name="kg", value_name="entity").drop_nulls()
+    names = task.seeds.to_table(task.kgs).unpivot(variable_name="kg", value_name="entity").drop_nulls()
     marked = table.join(names.with_columns(of_seed=True), on=["kg", "entity"], how="left", maintain_order="left")
     of_seed = pl.col("of_seed").fill_null(value=False) & (pl.col("status") == "seed")
     is_open = ((pl.col("status") == "seed") & ~of_seed).any().over("group_id")
@@ -226,7 +226,7 @@ def _ids(
     table: pl.DataFrame, task: Task, found: FoundGroups, adopted: FoundGroups, lineage: pl.DataFrame
 ) -> GroupIds | None:
     """The ids the long table has; none where they are by members, as they would be without it."""
-    names = task.seeds.names(task.kgs)
+    names = task.seeds.to_table(task.kgs)
     by_members = group_ids(names)
     one_member = pl.DataFrame(
         {
@@ -242,7 +242,7 @@ def _ids(
     of_adopted, of_found = (_ids_of_kind(kind, table).to_list() for kind in ("adopted", "found"))
     unchanged = [(seeds, by_members)]
     unchanged += [
-        (ids, group_ids(some.groups.names(task.kgs))) for ids, some in ((of_adopted, adopted), (of_found, found))
+        (ids, group_ids(some.groups.to_table(task.kgs))) for ids, some in ((of_adopted, adopted), (of_found, found))
     ]
     if not lineage.height and all(ids == others for ids, others in unchanged):
         return None

@@ -91,7 +91,7 @@ def digests(folder: Path) -> dict[str, str]:
 def _entity_table(task: Task) -> pl.DataFrame:
     tables = []
     for kg in task.kgs:
-        label = pl.lit(None, pl.String) if kg.labels is None else kg.labels
+        label = pl.lit(None, pl.String) if kg.names is None else kg.names
         tables.append(pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label))
     return pl.concat(tables)
 

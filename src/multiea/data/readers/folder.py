@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from multiea.data.files import opened
-from multiea.data.raw_dataset import ROLES, Parts
+from multiea.data.raw_dataset import ROLES, RawDataset
 from multiea.data.readers import EXTENSIONS, FORMATS, GROUP_FORMATS, read_groups, read_kg, stem_and_format
 from multiea.data.readers.tables import TSV, text_rows
 from multiea.foundation.errors import InputError, unknown
@@ -69,7 +69,7 @@ class DatasetToml(_Strict):
         return {role: entry for role in ROLES if (entry := getattr(self, role)) is not None}
 
 
-def read_native_folder(folder: Path, *, lenient: bool = False) -> Parts:
+def read_native_folder(folder: Path, *, lenient: bool = False) -> RawDataset:
     """Every file with a known extension is a KG, except those named groups, seeds, validation, held_out, entities."""
     settings = _as_the_folder_shows(folder)
     if len(settings.kgs) < 2:
@@ -83,7 +83,7 @@ def read_native_folder(folder: Path, *, lenient: bool = False) -> Parts:
     return _read(folder, settings, lenient=lenient)
 
 
-def read_dataset_toml(path: Path, *, lenient: bool = False) -> Parts:
+def read_dataset_toml(path: Path, *, lenient: bool = False) -> RawDataset:
     """A data set as its dataset.toml describes it; what it does not mention is looked for as in any folder."""
     try:
         with opened(path) as file:
@@ -170,7 +170,7 @@ def _refuse_near_miss(path: Path, stem: str, format_name: str) -> None:
         )
 
 
-def _read(folder: Path, settings: DatasetToml, *, lenient: bool) -> Parts:
+def _read(folder: Path, settings: DatasetToml, *, lenient: bool) -> RawDataset:
     entities = _entity_table(folder / settings.entities, list(settings.kgs)) if settings.entities else None
     kgs = []
     for name, kg in settings.kgs.items():
@@ -181,7 +181,7 @@ def _read(folder: Path, settings: DatasetToml, *, lenient: bool) -> Parts:
         role: read_groups(folder / entry.file, kgs, format_name=entry.format, lenient=lenient)
         for role, entry in settings.group_files().items()
     }
-    return Parts(settings.name or folder.resolve().name, kgs, groups)
+    return RawDataset(settings.name or folder.resolve().name, kgs, groups)
 
 
 def _entity_table(path: Path, kg_names: Sequence[str]) -> pl.DataFrame:

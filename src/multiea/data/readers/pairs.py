@@ -13,7 +13,7 @@ from multiea.data.group_names import groups_from_table
 from multiea.data.groups import Groups
 from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.raw_dataset import Parts
+from multiea.data.raw_dataset import RawDataset
 from multiea.data.readers.tables import TSV, Rows, text_rows
 from multiea.foundation.errors import InputError, counted
 
@@ -43,7 +43,7 @@ def has_relation_names(folder: Path, side: int) -> bool:
     return _existing(folder, f"rel_ids_{side}") is not None
 
 
-def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> Parts:
+def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> RawDataset:
     """An OpenEA folder: all of ent_links as groups to be split, or the given split where the folder is a fold."""
     root = openea_root(folder)
     if root is None:
@@ -56,12 +56,12 @@ def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient:
             builder.add_triples(*_columns(path, rows, 3))
         kgs.append(builder.build(path))
     if root == folder:
-        return Parts(root.resolve().name, kgs, {"groups": _links(_file(root, "ent_links"), kgs, lenient)})
+        return RawDataset(root.resolve().name, kgs, {"groups": _links(_file(root, "ent_links"), kgs, lenient)})
     links = {role: link for file, role in FOLD_ROLES.items() if (link := _existing(folder, file)) is not None}
-    return Parts(root.resolve().name, kgs, {role: _links(link, kgs, lenient) for role, link in links.items()})
+    return RawDataset(root.resolve().name, kgs, {role: _links(link, kgs, lenient) for role, link in links.items()})
 
 
-def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> Parts:
+def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> RawDataset:
     """A DBP15K folder: ref_ent_ids as groups to be split, or as held-out groups where sup_ent_ids has the seeds."""
     kgs, ids = [], []
     for side, name in zip(SIDES, kg_names or names_from_path(folder), strict=True):
@@ -85,7 +85,7 @@ def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient:
     if not links:
         raise InputError("neither ref_ent_ids nor sup_ent_ids", path=folder, expected="a DBP15K folder with links")
     roles = {"ref_ent_ids": "held_out", "sup_ent_ids": "seeds"} if len(links) == 2 else dict.fromkeys(links, "groups")
-    return Parts(
+    return RawDataset(
         folder.resolve().name, kgs, {roles[file]: _links(link, kgs, lenient, ids) for file, link in links.items()}
     )
 
