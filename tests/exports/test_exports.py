@@ -380,7 +380,7 @@ def test_the_command_exports_and_says_what_cannot_be(tmp_path: Path, monkeypatch
         (("--to", "sssom", "--out", "x.csv"), "SSSOM mappings are written as .tsv"),
         (("--to", "same-as", "--out", "x.nt.gz"), "owl:sameAs triples are written as .nt"),
         (("--to", "merged", "--out", "x.ttl"), "a merged KG is written as one of: .nq, .parquet"),
-        (("--to", "alignment-rdf", "--out", "d", "--force"), "d holds something else than a folder of alignments"),
+        (("--to", "alignment-rdf", "--out", "d", "--force"), "d is not a folder of alignments"),
     ):
         code, output = run("export", "run", *arguments)
         assert code == 2, output

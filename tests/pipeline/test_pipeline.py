@@ -440,7 +440,7 @@ def test_a_run_never_replaces_its_own_input(tmp_path: Path) -> None:
     arguments = ["align", str(tmp_path / "data"), "--out", str(tmp_path / "data"), "--epochs", "1", "--force"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 2
-    assert "holds something else than a run" in result.stderr
+    assert "is not a run" in result.stderr
     assert (tmp_path / "data" / "kg1.tsv").is_file()
 
 

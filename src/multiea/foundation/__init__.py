@@ -1,1 +1,1 @@
-"""What every other package may use: errors, progress, atomic files, memory."""
+"""Helpers for all other packages: errors, progress, atomic files, memory, offsets."""

@@ -1,4 +1,4 @@
-"""What can go wrong for a user: one base error and its few children, each saying what to do next."""
+"""Errors that a user can correct, and helpers that word them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
-ENDS = (".", "?", "!")
+SENTENCE_ENDS = (".", "?", "!")
 
 
 class MultiEAError(Exception):
-    """Anything a user can mend. The command line prints it without a traceback and exits with code 2."""
+    """Base class of all errors a user can correct. The command line prints them without a traceback, exit code 2."""
 
 
 class InputError(MultiEAError):
-    """A file or data set that cannot be read as it is; says where, what was found, what was expected, what to do."""
+    """Invalid input. Says where it is, what was found, what was expected, and what to do next."""
 
     def __init__(
         self,
@@ -38,45 +38,45 @@ class InputError(MultiEAError):
         if self.expected:
             message += f"; expected {self.expected}"
         if self.hint:
-            message += f"{'' if message.endswith(ENDS) else '.'} {self.hint}"
-        return message if message.endswith(ENDS) else message + "."
+            message += f"{'' if message.endswith(SENTENCE_ENDS) else '.'} {self.hint}"
+        return message if message.endswith(SENTENCE_ENDS) else message + "."
 
 
 class SettingError(MultiEAError):
-    """An option or argument out of its range."""
+    """An option or argument with an invalid value."""
 
 
 class OutputError(MultiEAError):
-    """A result that cannot be written where it was asked for."""
+    """A result that cannot be written to the requested place."""
 
 
 def counted(number: int, noun: str) -> str:
-    """A number and its noun: '1 group', '2,000 groups', '2 entities'."""
+    """A number with its noun: '1 group', '2,000 groups', '2 entities'."""
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{number:,} {noun if number == 1 else plural}"
 
 
 def is_text(name: object) -> bool:
-    """Whether a name can stand in a file: a string that is not empty and has no half of a surrogate pair."""
+    """Whether a value is text that can be written to a file: a non-empty string without lone surrogates."""
     return isinstance(name, str) and name != "" and name.encode("utf-8", "ignore").decode("utf-8") == name
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuses a setting that is no share of something."""
+    """Raises an error unless a setting is between 0 and 1."""
     if not 0 <= value <= 1:
         raise SettingError(f"{name} must be between 0 and 1, got {value}")
 
 
 def resolve(word: str, choices: Mapping[str, Choice], *, what: str) -> Choice:
-    """The choice a user's word names, or an error that lists what there is and the nearest to it."""
+    """The choice with the given name, or an error that lists all choices and the most similar one."""
     if word in choices:
         return choices[word]
     raise SettingError(unknown(word, choices, what=what))
 
 
 def unknown(word: str, choices: Iterable[str], *, what: str) -> str:
-    """One sentence for a word that names nothing: the choices, and the nearest one first."""
+    """The message for an unknown name: all choices, and the most similar one as a suggestion."""
     names = list(choices)
-    near = difflib.get_close_matches(word, names, n=1)
-    guess = f" Did you mean '{near[0]}'?" if near else ""
-    return f"unknown {what} '{word}'; choose one of: {', '.join(names)}.{guess}"
+    similar = difflib.get_close_matches(word, names, n=1)
+    suggestion = f" Did you mean '{similar[0]}'?" if similar else ""
+    return f"unknown {what} '{word}'; choose one of: {', '.join(names)}.{suggestion}"

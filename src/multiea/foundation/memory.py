@@ -1,4 +1,4 @@
-"""How much memory this process has taken, in all and since a moment."""
+"""Peak memory of this process: over its lifetime, and since a given moment."""
 
 from __future__ import annotations
 
@@ -6,35 +6,36 @@ import resource
 import sys
 from pathlib import Path
 
-FORGET, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+RESET_PEAK, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
 
 
 class PeakMemory:
-    """The most memory the process has held since this was made, in megabytes.
+    """The peak memory of the process since this object was created, in megabytes.
 
-    Linux can forget its highest mark; elsewhere the mark is that of the whole process.
+    Linux can reset the peak that it records. On other systems the value is the peak of the whole process.
     """
 
-    _forgotten = 0
+    _before_reset = 0
 
     def __init__(self) -> None:
-        PeakMemory._forgotten = peak_rss_mb()
+        PeakMemory._before_reset = peak_rss_mb()
         try:
-            FORGET.write_text("5")
+            RESET_PEAK.write_text("5")  # "5" resets VmHWM, see proc(5)
         except OSError:
             return
 
     def megabytes(self) -> int:
-        """So far."""
-        return _mark_mb()
+        """The peak so far."""
+        return _recorded_peak_mb()
 
 
 def peak_rss_mb() -> int:
-    """The most memory this process has ever held, in megabytes."""
-    return max(PeakMemory._forgotten, _mark_mb())
+    """The peak memory of this process over its lifetime, in megabytes."""
+    return max(PeakMemory._before_reset, _recorded_peak_mb())
 
 
-def _mark_mb() -> int:
+def _recorded_peak_mb() -> int:
+    """The peak that the system records, which PeakMemory may have reset."""
     if STATUS.exists():
         line = next((line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:")), None)
         if line is not None:

@@ -1,6 +1,6 @@
-"""Progress of long work: the library says where it is, and whoever sits on top decides how to show it.
+"""Progress of long work: the library reports it, and the caller decides how to show it.
 
-Nothing is shown unless a reporter is installed, as the command line does::
+Nothing is shown unless a reporter is installed. The command line installs one like this::
 
     with progress.shown_by(reporter), progress.stage("reading en.nt", total=size) as advance:
         advance(4096)
@@ -15,18 +15,18 @@ from typing import Protocol
 
 
 class Advance(Protocol):
-    """Says how much was done since the last call, and, where it helps, how it stands: 'loss 3.1'."""
+    """Reports how much was done since the last call, with an optional note such as 'loss 3.1'."""
 
     def __call__(self, amount: float, note: str = "") -> None:
-        """Goes on."""
+        """Reports progress."""
         ...
 
 
 class Reporter(Protocol):
-    """Shows stages of work, for instance as bars."""
+    """Shows stages of work, for example as progress bars."""
 
     def stage(self, description: str, total: float | None) -> AbstractContextManager[Advance]:
-        """Shows one stage while the context lasts."""
+        """Shows one stage while the context is open."""
         ...
 
 
@@ -35,7 +35,7 @@ _reporter: ContextVar[Reporter | None] = ContextVar("multiea_reporter", default=
 
 @contextmanager
 def shown_by(reporter: Reporter | None) -> Iterator[None]:
-    """Everything inside reports its progress to this reporter."""
+    """Sends all progress inside the context to this reporter."""
     token = _reporter.set(reporter)
     try:
         yield
@@ -44,10 +44,10 @@ def shown_by(reporter: Reporter | None) -> Iterator[None]:
 
 
 def stage(description: str, total: float | None = None) -> AbstractContextManager[Advance]:
-    """One stage of work; call what it yields with the amount done since the last call."""
+    """One stage of work. Call the function it yields with the amount done since the last call."""
     reporter = _reporter.get()
     return nullcontext(_ignore) if reporter is None else reporter.stage(description, total)
 
 
 def _ignore(amount: float, note: str = "") -> None:
-    """Without a reporter, progress goes nowhere."""
+    """Discards progress when no reporter is installed."""
