@@ -170,14 +170,14 @@ def align_as_set(settings: Settings, out_folder: Path, *, force: bool, as_json: 
 
     like: where settings came from; if that is a run, KGs that have changed since are named.
     """
-    from multiea.data.write import refuse_names_of_several_lines
+    from multiea.data.write import refuse_unwritable_entities
 
     before = settings.data.grown_from
     if before is not None:
         _refuse_writing_over(out_folder, before)
     start = time.perf_counter()
     task = settings.load()
-    refuse_names_of_several_lines(task)
+    refuse_unwritable_entities(task)
     if like is not None:
         _warn_of_changes(task, like)
     alignment, metrics = _aligned(

@@ -1,4 +1,4 @@
-"""What goes in: knowledge graphs, known groups, tasks, and every way they are read, built or generated."""
+"""Knowledge graphs, known groups and tasks, and the readers, builders and generators that make them."""
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph

@@ -1,4 +1,4 @@
-"""Pair benchmarks inside an archive, read in place: what is needed is unpacked aside and removed afterwards."""
+"""Pair benchmarks inside an archive: the needed files are unpacked into a temporary folder and removed afterwards."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ ARCHIVES = (".tar", ".tar.xz", ".tar.gz", ".tar.bz2", ".tgz", ".txz", ".zip")
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file's name says that it is an archive."""
+    """Whether a path is a file with the extension of an archive."""
     return path.is_file() and path.name.lower().endswith(ARCHIVES)
 
 
 @contextmanager
 def unpacked(archive: Path) -> Iterator[Path]:
-    """The pair files of an archive in a folder that lasts as long as the context; errors name the archive instead."""
+    """A temporary folder with the pair files of an archive. Errors inside the context name the archive instead."""
     with tempfile.TemporaryDirectory(prefix="multiea-") as name:
         folder = Path(name)
         try:
             with progress.stage(f"unpacking {archive.name}") as advance:
-                for place, stream in _members(archive):
-                    target = folder.joinpath(*(part for part in place.parts if part not in ("/", "..")))
+                for member_path, stream in _members(archive):
+                    target = folder.joinpath(*(part for part in member_path.parts if part not in ("/", "..")))
                     target.parent.mkdir(parents=True, exist_ok=True)
                     with target.open("wb") as file:
                         shutil.copyfileobj(stream, file, 1 << 20)
@@ -44,7 +44,7 @@ def unpacked(archive: Path) -> Iterator[Path]:
         except OSError as error:
             found = f"cannot be unpacked in {folder.parent}: {error.strerror or error}"
             raise InputError(
-                found, path=archive, hint="Set TMPDIR to a folder with room, or unpack it yourself"
+                found, path=archive, hint="Set TMPDIR to a folder with enough space, or unpack it yourself"
             ) from None
         try:
             yield folder
@@ -55,21 +55,21 @@ def unpacked(archive: Path) -> Iterator[Path]:
 
 
 def _members(archive: Path) -> Iterator[tuple[PurePosixPath, IO[bytes]]]:
-    """The pair files of an archive, each with its place in it."""
+    """The pair files of an archive, each with its path inside the archive."""
     if archive.suffix.lower() == ".zip":
         with zipfile.ZipFile(archive) as packed:
             for name in packed.namelist():
-                if _wanted(PurePosixPath(name)):
+                if _is_pair_file(PurePosixPath(name)):
                     with packed.open(name) as stream:
                         yield PurePosixPath(name), stream
         return
     with tarfile.open(archive) as tar:
         for member in tar:
-            if member.isfile() and _wanted(PurePosixPath(member.name)):
+            if member.isfile() and _is_pair_file(PurePosixPath(member.name)):
                 content = tar.extractfile(member)
                 assert content is not None
                 yield PurePosixPath(member.name), content
 
 
-def _wanted(place: PurePosixPath) -> bool:
-    return place.name.removesuffix(".gz") in PAIR_FILES
+def _is_pair_file(member_path: PurePosixPath) -> bool:
+    return member_path.name.removesuffix(".gz") in PAIR_FILES

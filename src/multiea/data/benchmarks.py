@@ -1,4 +1,4 @@
-"""Builds the paper's multi-KG benchmarks, DBP-4 and DWY-3, from pair benchmarks that share a hub KG."""
+"""Builds the multi-KG benchmarks of the paper, DBP-4 and DWY-3, from pair benchmarks that share a hub KG."""
 
 from __future__ import annotations
 
@@ -11,21 +11,20 @@ import numpy as np
 import polars as pl
 
 from multiea.data.archives import ARCHIVES, is_archive, unpacked
-from multiea.data.group_names import groups_from_table
-from multiea.data.groups import ABSENT
-from multiea.data.interning import KnowledgeGraphBuilder
+from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.readers.pairs import has_relation_names, is_dbp15k, is_pair, read_pair
 from multiea.data.task import Task
 from multiea.foundation.errors import InputError, SettingError
 
-PAPERS_DEGREE = 15
-DEPTH = 4  # how far below the source a pair's folder may lie
+PAPER_DEGREE = 15
+MAX_DEPTH = 4  # folder levels below the source in which pairs are searched
 
 
 @dataclass(frozen=True)
 class Published:
-    """A row of the paper's Table 1."""
+    """A row of Table 1 of the paper."""
 
     entities: int
     relations: int
@@ -34,14 +33,18 @@ class Published:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a benchmark is made: the hub KG with its side (0 or 1) in each pair, and for each other KG its pair."""
+    """How a benchmark is built.
+
+    hub: the KG that all pairs share. pairs: for each other KG the name of its pair. hub_side: the side (0 or 1) of the
+    hub in each pair. links_per_pair: the number of links in the source of the paper.
+    """
 
     hub: str
     pairs: Mapping[str, str]
     hub_side: int
     published: Mapping[str, Published]
     published_groups: int
-    links_a_pair: int
+    links_per_pair: int
     notes: tuple[str, ...]
 
     @property
@@ -62,12 +65,12 @@ RECIPES = {
             "zh": Published(3893, 619, 21497),
         },
         published_groups=2539,
-        links_a_pair=15_000,
+        links_per_pair=15_000,
         notes=(
-            "The paper's rows for fr, ja and zh seem permuted: by relations and triples, its fr fits zh here, its zh "
-            "fits ja, its ja fits fr.",
-            "Read so, the paper's counts are higher than these in every row: it started from a larger release of "
-            "DBP15K than the usual one. The number of complete groups is the same.",
+            "The rows fr, ja and zh of the paper seem to be permuted: by the numbers of relations and triples, its fr "
+            "matches our zh, its zh our ja, and its ja our fr.",
+            "With the rows matched this way, the counts of the paper are higher in every row: it used a larger release "
+            "of DBP15K than the common one. The number of complete groups is the same.",
         ),
     ),
     "dwy-3": Recipe(
@@ -80,18 +83,18 @@ RECIPES = {
             "yago": Published(22063, 30, 77457),
         },
         published_groups=20729,
-        links_a_pair=100_000,
-        notes=("The paper's DWY-3 is cut from DWY100K.",),
+        links_per_pair=100_000,
+        notes=("The DWY-3 of the paper is a subset of DWY100K.",),
     ),
 }
 
 
 @dataclass(frozen=True)
 class Build:
-    """The choices of a build; the defaults are the paper's."""
+    """The options of a build. The defaults are those of the paper."""
 
     benchmark: str
-    degree: int = PAPERS_DEGREE
+    degree: int = PAPER_DEGREE
     whole_graphs: bool = False
     all_groups: bool = False
 
@@ -101,21 +104,21 @@ class Build:
 
 
 def build_benchmark(build: Build, source: Path) -> Task:
-    """Joins the pairs on the hub's names, keeps the groups, and cuts each KG to what lies around them."""
+    """Joins the pairs on the entities of the hub, and restricts each KG to the groups and their neighbourhood."""
     recipe = RECIPES[build.benchmark]
     hub = KnowledgeGraphBuilder(recipe.hub)
     spokes: list[KnowledgeGraph] = []
     joined = pl.DataFrame(schema={recipe.hub: pl.String})
     links = 0
-    with _folder_of_pairs(build, source) as folders:
+    with _pair_folders(build, source) as folders:
         for spoke, folder in folders.items():
             names = (recipe.hub, spoke) if recipe.hub_side == 0 else (spoke, recipe.hub)
             if is_dbp15k(folder) and not has_relation_names(folder, recipe.hub_side + 1):
                 raise InputError(
                     f"no rel_ids_{recipe.hub_side + 1}",
                     path=folder,
-                    expected="names of the hub's relations: their numbers differ from pair to pair",
-                    hint="Fetch a release of DBP15K that has the rel_ids files",
+                    expected="names of the hub's relations, because their numbers differ between pairs",
+                    hint="Download a release of DBP15K that has the rel_ids files",
                 )
             pair, groups = read_pair(folder, names)
             links = max(links, len(groups))
@@ -124,66 +127,66 @@ def build_benchmark(build: Build, source: Path) -> Task:
             spokes.append(pair[1 - recipe.hub_side])
             joined = joined.join(groups.to_table(pair), on=recipe.hub, how="full", coalesce=True)
     kgs: tuple[KnowledgeGraph, ...] = (hub.build(), *spokes)
-    groups = groups_from_table(kgs, joined.select(recipe.kg_names))
+    groups = Groups.from_table(kgs, joined.select(recipe.kg_names))
     groups = groups if build.all_groups else groups.complete
     if not build.whole_graphs:
         members = [column[column != ABSENT] for column in groups.members.T]
-        kept = [_members_and_popular_neighbours(kg, own, build.degree) for kg, own in zip(kgs, members, strict=True)]
+        kept = [_members_and_frequent_neighbours(kg, own, build.degree) for kg, own in zip(kgs, members, strict=True)]
         table = groups.to_table(kgs)
         kgs = tuple(kg.restricted_to(mask) for kg, mask in zip(kgs, kept, strict=True))
-        groups = groups_from_table(kgs, table)
+        groups = Groups.from_table(kgs, table)
     return Task(kgs, held_out=groups, name=_name(build, recipe, links))
 
 
 def differences(build: Build, task: Task) -> list[str]:
-    """Why the counts may differ from the paper's Table 1, in plain words."""
+    """Reasons why the counts may differ from Table 1 of the paper, one sentence each."""
     recipe = RECIPES[build.benchmark]
     choices = []
     if build.whole_graphs:
-        choices.append("whole graphs instead of the surroundings of the groups")
-    elif build.degree != PAPERS_DEGREE:
-        choices.append(f"neighbours of a degree above {build.degree} instead of {PAPERS_DEGREE}")
+        choices.append("whole graphs instead of the neighbourhood of the groups")
+    elif build.degree != PAPER_DEGREE:
+        choices.append(f"neighbours with a degree above {build.degree} instead of {PAPER_DEGREE}")
     if build.all_groups:
-        choices.append("partial groups too")
+        choices.append("partial groups as well")
     notes = [f"You asked for {' and '.join(choices)}; the paper's counts are for its own recipe."] if choices else []
-    if task.name != _name(build, recipe, recipe.links_a_pair):
-        notes.append(f"The source is not the one the paper used, so this is named {task.name}.")
+    if task.name != _name(build, recipe, recipe.links_per_pair):
+        notes.append(f"The source is not the one used in the paper, so the benchmark is named {task.name}.")
     return notes + ([] if choices else list(recipe.notes))
 
 
-def _members_and_popular_neighbours(kg: KnowledgeGraph, members: np.ndarray, degree: int) -> np.ndarray:
-    """The members, and each entity next to one whose degree exceeds the threshold."""
-    member = np.zeros(len(kg.entities), dtype=bool)
-    member[members] = True
-    kept = member.copy()
+def _members_and_frequent_neighbours(kg: KnowledgeGraph, members: np.ndarray, degree: int) -> np.ndarray:
+    """A mask of the members and of their neighbours whose degree exceeds the threshold, (E,)."""
+    is_member = np.zeros(len(kg.entities), dtype=bool)
+    is_member[members] = True
+    kept = is_member.copy()
     head, _, tail = kg.triples.T
-    popular = kg.degrees > degree
-    kept[tail[member[head] & popular[tail]]] = True
-    kept[head[member[tail] & popular[head]]] = True
+    high_degree = kg.degrees > degree
+    kept[tail[is_member[head] & high_degree[tail]]] = True
+    kept[head[is_member[tail] & high_degree[head]]] = True
     return kept
 
 
 def _name(build: Build, recipe: Recipe, links: int) -> str:
-    """The benchmark's name; one from another source than the paper's says so (dwy-3-15k), as does another cut."""
+    """The name of the benchmark, with suffixes for another source than the paper's (dwy-3-15k) and for options."""
     name = build.benchmark
-    if links != recipe.links_a_pair:
+    if links != recipe.links_per_pair:
         name += f"-{links // 1000}k" if links >= 1000 else f"-{links}"
     if build.whole_graphs and build.all_groups:
         return name + "-full"
-    if not build.whole_graphs and build.degree != PAPERS_DEGREE:
+    if not build.whole_graphs and build.degree != PAPER_DEGREE:
         name += f"-degree-{build.degree}"
     return name + "-whole" * build.whole_graphs + "-all-groups" * build.all_groups
 
 
 @contextmanager
-def _folder_of_pairs(build: Build, source: Path) -> Iterator[Mapping[str, Path]]:
-    """For each KG beside the hub the folder of its pair, in the source or in an archive there."""
+def _pair_folders(build: Build, source: Path) -> Iterator[Mapping[str, Path]]:
+    """The folder of the pair of each KG except the hub, in the source folder or in an archive there."""
     recipe = RECIPES[build.benchmark]
     if not source.exists():
         raise InputError("no such folder or archive", path=source, hint="Check the spelling")
     if source.is_file() and not is_archive(source):
         raise InputError("not an archive", path=source, expected=f"a folder, or a file ending in {', '.join(ARCHIVES)}")
-    folders = _pairs_below(recipe, source) if source.is_dir() else {}
+    folders = _pairs_in(recipe, source) if source.is_dir() else {}
     if len(folders) == len(recipe.pairs):
         yield folders
         return
@@ -192,25 +195,25 @@ def _folder_of_pairs(build: Build, source: Path) -> Iterator[Mapping[str, Path]]
     likely_first = sorted(archives, key=lambda path: not path.name.lower().startswith(build.benchmark[:3]))
     for archive in likely_first:
         with unpacked(archive) as folder:
-            folders = _pairs_below(recipe, folder)
+            folders = _pairs_in(recipe, folder)
             if len(folders) == len(recipe.pairs):
                 yield folders
                 return
     raise InputError(
-        f"the pairs {', '.join(missing)} are not there",
+        f"no folders of the pairs {', '.join(missing)}",
         path=source,
-        expected="folders of these names, each with ent_ids_1 and triples_1, or with rel_triples_1, or an archive",
+        expected="folders with these names, each with ent_ids_1 and triples_1 or with rel_triples_1, or an archive",
     )
 
 
-def _pairs_below(recipe: Recipe, source: Path) -> dict[str, Path]:
-    """The folders of the pairs that are there. A pair's own folder may lie deeper, as in mapping/0_3."""
+def _pairs_in(recipe: Recipe, source: Path) -> dict[str, Path]:
+    """The folders of the pairs found in the source. A pair may be in a subfolder such as mapping/0_3."""
     found: dict[str, Path] = {}
-    patterns = ["/".join("*" * depth) for depth in range(1, DEPTH + 1)]
+    patterns = ["/".join("*" * depth) for depth in range(1, MAX_DEPTH + 1)]
     pairs = sorted(path for pattern in patterns for path in source.glob(pattern) if is_pair(path))
-    places = [(path, path.relative_to(source).parts) for path in pairs]
+    paths = [(path, path.relative_to(source).parts) for path in pairs]
     for spoke, pair in recipe.pairs.items():
-        candidates = [path for path, parts in places if pair in parts and "sharing" not in parts]
-        if candidates:  # splits of one pair hold the same KGs and links, so that the first will do
+        candidates = [path for path, parts in paths if pair in parts and "sharing" not in parts]
+        if candidates:  # the splits of one pair have the same KGs and links: take the first
             found[spoke] = candidates[0]
     return found

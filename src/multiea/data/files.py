@@ -1,4 +1,4 @@
-"""Opening what users have: plain or gzipped files, read as bytes in blocks of whole lines, every failure named."""
+"""Opens plain and gzipped files and reads them in blocks of complete lines; every failure becomes an InputError."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class _Watched(io.RawIOBase):
+class _ProgressReader(io.RawIOBase):
     """A raw file that reports the bytes read from it as progress."""
 
     def __init__(self, raw: io.FileIO, advance: progress.Advance) -> None:
@@ -40,32 +40,32 @@ class _Watched(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The file's bytes, unpacked where its name ends in .gz; what fails while reading becomes an InputError."""
+    """The bytes of a file, decompressed if its name ends in .gz. Failures while reading become an InputError."""
     try:
         if "\0" in str(path):
-            raise InputError("a zero byte in the name", path=str(path).replace("\0", "\\0"), expected="a file's name")
+            raise InputError("a zero byte in the name", path=str(path).replace("\0", "\\0"), expected="a file name")
         if path.is_dir():
             raise InputError("this is a folder", path=path, expected="a file")
         with (
             path.open("rb", buffering=0) as raw,
             progress.stage(f"reading {path.name}", path.stat().st_size) as advance,
         ):
-            stream = io.BufferedReader(_Watched(raw, advance), 1 << 20)
+            stream = io.BufferedReader(_ProgressReader(raw, advance), 1 << 20)
             packed = path.suffix == ".gz"
             if not packed and stream.peek(2).startswith(GZIP_MAGIC):
-                raise InputError("packed data", path=path, hint="It looks gzipped: let its name end in .gz")
+                raise InputError("compressed data", path=path, hint="It looks gzipped: add .gz to its name")
             yield cast(BinaryIO, gzip.GzipFile(fileobj=stream) if packed else stream)
     except FileNotFoundError:
         raise InputError("no such file", path=path, hint="Check the spelling and the folder") from None
     except (EOFError, zlib.error) as error:
         raise InputError(
-            f"the gzip data is cut off or damaged ({error})", path=path, hint="Fetch or pack the file again"
+            f"the gzip data is cut off or damaged ({error})", path=path, hint="Download or compress the file again"
         ) from None
     except gzip.BadGzipFile as error:
         with path.open("rb") as raw:
             packed = raw.read(2) == GZIP_MAGIC
         found = f"the gzip data is damaged ({error})" if packed else "the name ends in .gz but the file is not gzipped"
-        hint = "Fetch or pack the file again" if packed else "Rename it, or pack it with gzip"
+        hint = "Download or compress the file again" if packed else "Rename it, or compress it with gzip"
         raise InputError(found, path=path, hint=hint) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=path) from None
@@ -73,18 +73,18 @@ def opened(path: Path) -> Iterator[BinaryIO]:
 
 @dataclass(frozen=True)
 class Block:
-    """Whole lines of a file; first_line is the number of the first one, counted from 1."""
+    """Complete lines of a file; first_line is the number of the first one, counted from 1."""
 
     first_line: int
     data: bytes
 
     def line_at(self, byte: int) -> int:
-        """The number of the line that holds this byte."""
+        """The number of the line that contains this byte."""
         return self.first_line + self.data.count(b"\n", 0, byte)
 
 
 def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
-    """The file as blocks of whole UTF-8 lines, each ending in a newline; quoted fields may hold newlines."""
+    """The file in blocks of complete UTF-8 lines, each ending in a newline. Quoted fields may contain newlines."""
     line = 1
     with opened(path) as stream:
         start = stream.read(len(BYTE_ORDER_MARK))
@@ -94,7 +94,7 @@ def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
             data = rest + chunk
             if not chunk and data and not data.endswith(b"\n"):
                 data += b"\n"
-            end = _end_of_lines(data, quoted=quoted) if chunk else len(data)
+            end = _end_of_last_record(data, quoted=quoted) if chunk else len(data)
             rest = data[end:]
             if chunk and len(rest) > LONGEST_RECORD:
                 raise InputError(
@@ -102,7 +102,7 @@ def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
                     path=path,
                     line=line,
                     expected="lines of text",
-                    hint="A quote that is never closed can cause this" if quoted else None,
+                    hint="An unclosed quote can cause this" if quoted else None,
                 )
             if end:
                 block = Block(line, data[:end])
@@ -113,8 +113,8 @@ def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
                 return
 
 
-def _end_of_lines(data: bytes, *, quoted: bool) -> int:
-    """Where the last whole record ends: after the last newline that is not inside quotes."""
+def _end_of_last_record(data: bytes, *, quoted: bool) -> int:
+    """The end of the last complete record: after the last newline that is not inside quotes."""
     if not quoted or b'"' not in data:
         return data.rfind(b"\n") + 1
     codes = np.frombuffer(data, dtype=np.uint8)
@@ -134,5 +134,5 @@ def _refuse_other_encodings(path: Path, block: Block) -> None:
             path=path,
             line=block.line_at(error.start),
             expected="UTF-8 text",
-            hint="Convert it, for instance with iconv -f latin1 -t utf-8",
+            hint="Convert it, for example with iconv -f latin1 -t utf-8",
         ) from None

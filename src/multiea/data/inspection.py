@@ -1,4 +1,4 @@
-"""What is in a data set and what is wrong with it, as numbers and warnings."""
+"""Statistics of a data set, and warnings about it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FEW_GROUPS = 10
 
 @dataclass(frozen=True)
 class KgSummary:
-    """The counts of one KG; degree_quantiles by quantile: 0, .25, .5, .75, .95, 1."""
+    """Statistics of one KG; degree_quantiles maps each of QUANTILES, as text, to a degree."""
 
     name: str
     entities: int
@@ -33,7 +33,7 @@ class KgSummary:
 
 @dataclass(frozen=True)
 class Inspection:
-    """What `multiea inspect` shows."""
+    """The content of `multiea inspect`."""
 
     name: str
     kgs: list[KgSummary]
@@ -46,12 +46,12 @@ class Inspection:
     warnings: list[str]
 
     def as_dict(self) -> dict[str, object]:
-        """The same as plain values, for JSON."""
+        """The same as a dictionary for JSON."""
         return asdict(self)
 
 
 def inspect(task: Task) -> Inspection:
-    """Counts and warnings of a task; it changes nothing."""
+    """Statistics and warnings of a task."""
     known = task.known
     members = np.diagonal(known.overlap())
     summaries = [_summary(kg, int(count)) for kg, count in zip(task.kgs, members, strict=True)]
@@ -88,35 +88,35 @@ def _kg_warnings(kgs: list[KgSummary]) -> list[str]:
     warnings = []
     for kg in kgs:
         if not kg.triples:
-            warnings.append(f"KG '{kg.name}' has no triple between entities: nothing in it can be aligned by structure")
+            warnings.append(f"KG '{kg.name}' has no triple between entities, so its structure cannot align anything")
         elif kg.isolated:
             count = f"{counted(kg.isolated, 'entity')} ({kg.isolated / kg.entities:.1%})"
-            warnings.append(f"KG '{kg.name}': {count} without a triple, which structure cannot align")
+            warnings.append(f"KG '{kg.name}': {count} without a triple; structure cannot align them")
         if kg.duplicates:
             warnings.append(f"KG '{kg.name}': {counted(kg.duplicates, 'duplicate triple')} counted once")
     largest, smallest = max(kgs, key=lambda kg: kg.entities), min(kgs, key=lambda kg: kg.entities)
     if largest.entities > 20 * smallest.entities:
-        warnings.append(f"KG '{largest.name}' has over 20 times the entities of '{smallest.name}'")
+        warnings.append(f"KG '{largest.name}' has over 20 times as many entities as '{smallest.name}'")
     return warnings
 
 
 def _group_warnings(names: tuple[str, ...], known: Groups, seeds: int) -> list[str]:
     if not len(known):
-        return ["no known groups: give a few as seeds.tsv, without them nothing can be learned"]
+        return ["no known groups: add some as seeds.tsv, because nothing can be learned without seeds"]
     warnings = []
     overlap = known.overlap()
     if not seeds:
-        warnings.append("none of the known groups is a seed: there is nothing to learn from")
+        warnings.append("none of the known groups is a seed, so there is nothing to learn from")
     if len(known) < FEW_GROUPS:
-        warnings.append(f"only {counted(len(known), 'known group')}: expect little from so few")
+        warnings.append(f"only {counted(len(known), 'known group')}: results are poor with so few")
     unlinked = [name for name, count in zip(names, np.diagonal(overlap), strict=True) if not count]
     if unlinked:
-        warnings.append(f"no known group reaches {', '.join(unlinked)}: what is there cannot be aligned")
+        warnings.append(f"no known group has a member in {', '.join(unlinked)}: its entities cannot be aligned")
     linked = [i for i, name in enumerate(names) if name not in unlinked]
     apart = [f"{names[a]} and {names[b]}" for a, b in combinations(linked, 2) if not overlap[a, b]]
     if apart:
         more = f" and {len(apart) - 3:,} more pairs" if len(apart) > 3 else ""
         warnings.append(f"no known group joins {', '.join(apart[:3])}{more} directly")
     if not len(known.complete):
-        warnings.append(f"no group is complete (in all {len(names)} KGs): M-Hits@K cannot be computed")
+        warnings.append(f"no group is complete (in all {len(names)} KGs), so M-Hits@K cannot be computed")
     return warnings

@@ -1,4 +1,4 @@
-"""Names as IRIs and back: what is no IRI is written as one of ours, percent-encoded, so that nothing is lost."""
+"""Ids as IRIs and back: an id that is not an IRI becomes a percent-encoded urn:multiea IRI, so that nothing is lost."""
 
 from __future__ import annotations
 
@@ -7,51 +7,51 @@ from urllib.parse import quote, unquote
 import polars as pl
 
 ENTITY, RELATION, GROUP, KG = (f"urn:multiea:{kind}:" for kind in ("entity", "relation", "group", "kg"))
-# Absolute IRIs by a scheme with '//', or URNs; no other word with a colon is taken for one.
-_NEVER = r"\u{2028}\u{2029}\u{E000}-\u{F8FF}\u{FDD0}-\u{FDEF}\u{FFF0}-\u{FFFF}\u{E0000}-\u{10FFFF}"
-_PLAIN = rf"[^\x00-\x20<>\"{{}}|^`\\%\[\]\x7f-\x9f{_NEVER}]"
-_IRI = rf"^(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:[A-Za-z0-9][A-Za-z0-9-]+:)(?:{_PLAIN}|%[0-9A-Fa-f]{{2}})+$"
-# What may stand in ours as it is.
+# Absolute IRIs have a scheme followed by '//', or are URNs. Any other text with a colon does not count as an IRI.
+_FORBIDDEN = r"\u{2028}\u{2029}\u{E000}-\u{F8FF}\u{FDD0}-\u{FDEF}\u{FFF0}-\u{FFFF}\u{E0000}-\u{10FFFF}"
+_ALLOWED = rf"[^\x00-\x20<>\"{{}}|^`\\%\[\]\x7f-\x9f{_FORBIDDEN}]"
+_IRI = rf"^(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:[A-Za-z0-9][A-Za-z0-9-]+:)(?:{_ALLOWED}|%[0-9A-Fa-f]{{2}})+$"
+# Characters that need no percent-encoding in urn:multiea IRIs.
 _SAFE = r"^[A-Za-z0-9._~,;=@!$&'()*+/:\u{A1}-\u{2027}\u{202A}-\u{D7FF}\u{F900}-\u{FDCF}-]*$"
 _SAFE_ASCII = "._~,;=@!$&'()*+/:-"
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 
-def entity_iris(names: pl.Series, kg: str) -> pl.Series:
-    """The IRI of each entity of a KG: its name where that is one, else one of ours that says the KG."""
-    return _iris(names, ENTITY + quote(kg, safe="") + ":")
+def entity_iris(entities: pl.Series, kg: str) -> pl.Series:
+    """The IRI of each entity of a KG: its id if that is an IRI, else a urn:multiea IRI with the name of the KG."""
+    return _iris(entities, ENTITY + quote(kg, safe="") + ":")
 
 
-def relation_iris(names: pl.Series) -> pl.Series:
-    """The IRI of each relation: relations of one name are the same in all KGs."""
-    return _iris(names, RELATION)
+def relation_iris(relations: pl.Series) -> pl.Series:
+    """The IRI of each relation. Relations with the same id are the same in all KGs."""
+    return _iris(relations, RELATION)
 
 
 def kg_iri(kg: str) -> str:
-    """The IRI of a KG, as the graph its facts stand in."""
+    """The IRI of a KG, used as the named graph of its facts."""
     return KG + quote(kg, safe="")
 
 
-def is_iri(names: pl.Series) -> pl.Series:
-    """Whether each name can be written as it is; those that begin like ours cannot, or they would be read as ours."""
-    return names.str.contains(_IRI) & ~names.str.starts_with("urn:multiea:")
+def is_iri(ids: pl.Series) -> pl.Series:
+    """Whether each id can be written as an IRI unchanged. Ids with our own prefix cannot: readers would decode them."""
+    return ids.str.contains(_IRI) & ~ids.str.starts_with("urn:multiea:")
 
 
 def names_of(iris: pl.Series) -> pl.Series:
-    """The names behind IRIs: ours are decoded, all others stay as they are."""
+    """The ids behind IRIs: urn:multiea IRIs are decoded, all others stay unchanged."""
     ours = iris.str.starts_with(ENTITY) | iris.str.starts_with(RELATION) | iris.str.starts_with(KG)
     distinct = iris.filter(ours.fill_null(False)).unique()
-    return _replaced(iris, distinct, [_name_of(iri) for iri in distinct])
+    return _replaced(iris, distinct, [_id_of(iri) for iri in distinct])
 
 
 def in_ascii(iris: pl.Series) -> pl.Series:
-    """IRIs as URIs, for tools that take no other: what is not ASCII is percent-encoded."""
+    """IRIs as URIs, for tools that require ASCII: other characters are percent-encoded."""
     distinct = iris.filter(iris.str.contains(r"[^\x21-\x7e]")).unique()
     return _replaced(iris, distinct, [quote(iri, safe=_ASCII) for iri in distinct])
 
 
 def decoded(iris: pl.Series) -> pl.Series:
-    """IRIs with nothing percent-encoded."""
+    """IRIs without percent-encoding."""
     distinct = iris.filter(iris.str.contains("%", literal=True)).unique()
     return _replaced(iris, distinct, [unquote(iri) for iri in distinct])
 
@@ -61,7 +61,7 @@ def _replaced(iris: pl.Series, distinct: pl.Series, others: list[str]) -> pl.Ser
 
 
 def kgs_of(iris: pl.Series) -> pl.Series:
-    """The KGs that IRIs of ours name; null for all others."""
+    """The KG names in urn:multiea entity IRIs; null for all other IRIs."""
     encoded = iris.str.strip_prefix(ENTITY).str.split(":").list.first()
     ours = pl.select(pl.when(iris.str.starts_with(ENTITY)).then(encoded)).to_series()
     distinct = ours.drop_nulls().unique()
@@ -69,19 +69,20 @@ def kgs_of(iris: pl.Series) -> pl.Series:
     return ours.replace_strict(distinct, decoded, default=None, return_dtype=pl.String) if len(distinct) else ours
 
 
-def _name_of(iri: str) -> str:
+def _id_of(iri: str) -> str:
     kind = next(kind for kind in (ENTITY, RELATION, KG) if iri.startswith(kind))
     rest = iri.removeprefix(kind)
     return unquote(rest.partition(":")[2] if kind == ENTITY else rest, errors="strict")
 
 
-def _iris(names: pl.Series, prefix: str) -> pl.Series:
-    names = names.cast(pl.String)
-    other = names.filter(~is_iri(names)).unique()
-    if other.is_empty():
-        return names
-    easy = other.str.contains(_SAFE)
-    hard = other.filter(~easy)
-    encoded = pl.Series([quote(name, safe=_SAFE_ASCII) for name in hard], dtype=pl.String)
-    written = other.replace_strict(hard, encoded, default=other, return_dtype=pl.String) if len(hard) else other
-    return names.replace_strict(other, prefix + written, default=names, return_dtype=pl.String)
+def _iris(ids: pl.Series, prefix: str) -> pl.Series:
+    ids = ids.cast(pl.String)
+    not_iris = ids.filter(~is_iri(ids)).unique()
+    if not_iris.is_empty():
+        return ids
+    unsafe = not_iris.filter(~not_iris.str.contains(_SAFE))
+    encoded = pl.Series([quote(one, safe=_SAFE_ASCII) for one in unsafe], dtype=pl.String)
+    safe = not_iris
+    if len(unsafe):
+        safe = not_iris.replace_strict(unsafe, encoded, default=not_iris, return_dtype=pl.String)
+    return ids.replace_strict(not_iris, prefix + safe, default=ids, return_dtype=pl.String)

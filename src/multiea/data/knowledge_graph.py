@@ -1,4 +1,4 @@
-"""KnowledgeGraph: a name, entities, relations and integer triples, held in arrays."""
+"""KnowledgeGraph: a name, entities, relations and integer triples, stored in arrays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from multiea.data.interning import TripleInterner
 from multiea.foundation.errors import InputError, is_text
 
 Indices = NDArray[np.int32]
+ABSENT = -1  # the position of an entity that a KG does not have
 
-# Few properties and types stand in many facts: categories store each once.
+# Few distinct properties and types occur in many facts: categories store each one once.
 LITERAL_SCHEMA = {"entity": pl.Int32, "property": pl.Categorical, "value": pl.String, "type": pl.Categorical}
 
 
@@ -25,12 +27,12 @@ def no_literals() -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KnowledgeGraph:
-    """Entities and the triples between them; the order of either carries no meaning.
+    """Entities and the triples between them. The order of entities, relations and triples has no meaning.
 
-    entities, relations: unique names, (E,) and (R,). triples: (T, 3) positions of head, relation and tail, each triple
-    once; `duplicates` counts the repetitions the source had. literals: facts whose object is a value, not an entity,
-    kept apart (entity, property, value, type, where the type is a datatype or a language as '@en'). names: (E,)
-    display names, null where unknown; nothing that aligns ever reads them.
+    entities, relations: unique ids, (E,) and (R,). triples: (T, 3) positions of head, relation and tail, each triple
+    once. duplicates: how many repeated triples the source had. literals: facts whose object is a literal (entity,
+    property, value, type, where the type is a datatype or a language such as '@en'). names: (E,) display names, null
+    where unknown; the alignment never reads them.
     """
 
     name: str
@@ -48,10 +50,10 @@ class KnowledgeGraph:
                 f"KG '{self.name}': triples of shape {self.triples.shape}", expected="(T, 3) whole numbers"
             )
         if len(self.triples) and (self.triples.min() < 0 or (self.triples.max(axis=0) >= sizes).any()):
-            raise InputError(f"KG '{self.name}': a triple of a position that is not there", expected=f"below {sizes}")
-        for what, names in (("entities", self.entities), ("relations", self.relations)):
-            if names.n_unique() != len(names):
-                raise InputError(f"KG '{self.name}': two {what} of one name", expected="each name once")
+            raise InputError(f"KG '{self.name}': a triple with a position out of range", expected=f"below {sizes}")
+        for what, ids in (("entities", self.entities), ("relations", self.relations)):
+            if ids.n_unique() != len(ids):
+                raise InputError(f"KG '{self.name}': two {what} with the same id", expected="unique ids")
 
     @classmethod
     def from_triples(
@@ -60,16 +62,14 @@ class KnowledgeGraph:
         triples: pl.DataFrame | Iterable[Sequence[str]],
         entities: Iterable[str] = (),
     ) -> KnowledgeGraph:
-        """A KG from named triples (head, relation, tail), plus entities that need not occur in any.
+        """A KG from triples of ids (head, relation, tail), and optionally more entities, which may have no triple.
 
         >>> KnowledgeGraph.from_triples("en", [("Oslo", "capital of", "Norway")])
         KnowledgeGraph('en': 2 entities, 1 relations, 1 triples)
         """
-        from multiea.data.interning import KnowledgeGraphBuilder
-
         if isinstance(triples, pl.DataFrame):
             if triples.width != 3:
-                raise InputError(f"KG '{name}': a table of {triples.width} columns", expected="head, relation, tail")
+                raise InputError(f"KG '{name}': a table with {triples.width} columns", expected="head, relation, tail")
             columns = [triples.to_series(i).cast(pl.String) for i in range(3)]
             if any(column.is_null().any() or (column == "").any() for column in columns):
                 raise InputError(
@@ -79,40 +79,43 @@ class KnowledgeGraph:
             rows = list(triples)
             wrong = next((row for row in rows if not _is_triple(row)), None)
             if wrong is not None:
-                raise InputError(f"KG '{name}': the triple {wrong!r}", expected="three names: head, relation, tail")
+                raise InputError(
+                    f"KG '{name}': the triple {wrong!r}", expected="three non-empty strings: head, relation, tail"
+                )
             columns = [pl.Series([row[i] for row in rows], dtype=pl.String) for i in range(3)]
-        builder = KnowledgeGraphBuilder(name)
-        builder.add_triples(*columns)
+        interner = TripleInterner(name)
+        interner.add_triples(*columns)
         others = list(entities)
         if not all(map(is_text, others)):
-            raise InputError(f"KG '{name}': an entity that is no text", expected="names that are not empty")
-        builder.add_entities(pl.Series(others, dtype=pl.String))
-        return builder.build()
+            raise InputError(f"KG '{name}': an entity that is not text", expected="non-empty strings")
+        interner.add_entities(pl.Series(others, dtype=pl.String))
+        interned = interner.finish()
+        return cls(name, interned.entities, interned.relations, interned.triples, interned.duplicates)
 
     @cached_property
     def degrees(self) -> Indices:
-        """How often each entity is head or tail of a triple, (E,)."""
+        """The number of triples of which each entity is the head or the tail, (E,)."""
         counts = np.zeros(len(self.entities), dtype=np.int32)
         for column in (0, 2):
             counts += np.bincount(self.triples[:, column], minlength=len(counts)).astype(np.int32)
         return counts
 
-    def positions(self, names: pl.Series) -> Indices:
-        """Where each name stands among the entities; -1 where this KG has no such entity."""
-        wanted = pl.DataFrame({"name": names.cast(pl.String)})
-        known = pl.DataFrame({"name": self.entities}).with_row_index("position")
-        joined = wanted.join(known, on="name", how="left", maintain_order="left")
-        return joined["position"].cast(pl.Int32).fill_null(-1).to_numpy()
+    def positions(self, entities: pl.Series) -> Indices:
+        """The position of each given entity in this KG, (n,); -1 where this KG does not have the entity."""
+        wanted = pl.DataFrame({"entity": entities.cast(pl.String)})
+        known = pl.DataFrame({"entity": self.entities}).with_row_index("position")
+        joined = wanted.join(known, on="entity", how="left", maintain_order="left")
+        return joined["position"].cast(pl.Int32).fill_null(ABSENT).to_numpy()
 
     def display(self, positions: Indices) -> list[str]:
-        """Labels of entities where there are any, else their names."""
-        names = self.entities.gather(positions)
+        """What to show for each entity: its name, or its id where the name is unknown."""
+        shown = self.entities.gather(positions)
         if self.names is not None:
-            names = pl.select(pl.coalesce(self.names.gather(positions), names)).to_series()
-        return names.to_list()
+            shown = pl.select(pl.coalesce(self.names.gather(positions), shown)).to_series()
+        return shown.to_list()
 
     def named_triples(self, which: slice = slice(None)) -> pl.DataFrame:
-        """The triples, or some of them, as names: head, relation, tail."""
+        """All or some of the triples as a table of ids: head, relation, tail."""
         head, relation, tail = self.triples[which].T
         return pl.DataFrame(
             {
@@ -123,7 +126,7 @@ class KnowledgeGraph:
         )
 
     def restricted_to(self, kept: NDArray[np.bool_]) -> KnowledgeGraph:
-        """The KG induced by some of its entities: these, the triples among them and the relations those use."""
+        """The subgraph induced by some entities, given as an (E,) mask: with their triples and the relations in use."""
         head, _, tail = self.triples.T
         triples = self.triples[kept[head] & kept[tail]]
         used = np.zeros(len(self.relations), dtype=bool)

@@ -1,4 +1,4 @@
-"""RawDataset: what a data set holds, as its reader hands it on."""
+"""RawDataset: the content of a data set as its reader returns it, before known groups are split."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROLES = ("groups", "seeds", "validation", "held_out")
 
 @dataclass(frozen=True)
 class RawDataset:
-    """A data set's KGs, and its known groups by role; those of role 'groups' are still to be split."""
+    """The KGs of a data set and its known groups by role. Groups of role 'groups' are not split yet."""
 
     name: str
     kgs: Sequence[KnowledgeGraph]

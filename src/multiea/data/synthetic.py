@@ -1,8 +1,8 @@
-"""Synthetic data sets of any size: KGs that each see a part of one hidden graph, under names of their own.
+"""Synthetic data sets of any size: each KG is a view of a part of one hidden graph, with ids of its own.
 
-The hidden graph is typed. An entity's type decides which relations it likes to use, a relation which types it likes to
-point to, and few entities, relations and types take most of the triples, as in real KGs. The types are entities
-themselves; all KGs know them and say of each of their entities which type it has, so that none is without a triple.
+The hidden graph is typed. The type of an entity determines its preferred relations, and a relation has preferred types
+of tails. A few entities, relations and types occur in most triples, as in real KGs. Types are entities themselves. All
+KGs have all types and state the type of each of their entities, so that no entity is isolated.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ import polars as pl
 from numpy.typing import NDArray
 
 from multiea.data.groups import ABSENT
+from multiea.data.packed_triples import pack, unpack
 from multiea.foundation import progress
 from multiea.foundation.errors import SettingError
 
 Ids = NDArray[np.int64]
 
 IS_A = 0  # the relation from an entity to its type, and from a type to a broader one
-FAVOURITES = 8  # how many relations a type uses, and how many types a relation points to
-SKEW = 0.6  # the n-th most popular of a type is met n ** -SKEW times as often as the first
+PREFERRED = 8  # number of relations a type uses, and number of tail types of a relation
+SKEW = 0.6  # the n-th most frequent entity of a type occurs n ** -SKEW times as often as the first
 TYPE_SKEW = 0.8  # the same for the sizes of types
-OUT_DEGREE_SPREAD = 1.0  # of the logarithm of the number of triples an entity is the head of
+OUT_DEGREE_SPREAD = 1.0  # standard deviation of the logarithm of the out-degree
 BLOCK_TRIPLES = 1 << 20
 BLOCK_ROWS = 1 << 18
 
-# Up to these bounds a triple fits in one 64-bit number.
+# Within these bounds a triple of a KG fits into one 64-bit integer.
 BOUNDS: dict[str, tuple[float, float]] = {
     "kgs": (2, 1_000),
     "entities": (100, 20_000_000),
@@ -46,13 +47,14 @@ WHOLE_NUMBERS = ("kgs", "entities", "relations", "random_state")
 
 @dataclass(frozen=True)
 class Synthesis:
-    """What to generate; random_state decides everything that is left open.
+    """Settings of the generator.
 
-    kgs: how many KGs. entities: how many each has, exactly. triples_per_entity: how many triples each KG has for each
-    of its entities, about; all differ, so that small dense KGs fall short. relations: how many there are at most.
-    overlap: the expected share of a KG's entities that also occur in any given other KG; time grows with 1 / overlap.
-    triple_share: the chance that a KG states a triple of the hidden graph whose head and tail it has; an entity's type
-    is always stated. noise: the share of a KG's triples that are made up, by giving a true one another tail.
+    kgs: number of KGs. entities: exact number of entities per KG. triples_per_entity: approximate number of triples per
+    entity in each KG; duplicates are dropped, so that small dense KGs have fewer. relations: maximal number of
+    relations. overlap: expected share of the entities of a KG that also occur in any given other KG; the run time grows
+    with 1 / overlap. triple_share: probability that a KG states a triple of the hidden graph whose head and tail it
+    has; types are always stated. noise: share of the triples of a KG that are wrong: true ones with another tail.
+    random_state: seed of all random choices.
     """
 
     kgs: int = 3
@@ -67,40 +69,40 @@ class Synthesis:
     def __post_init__(self) -> None:
         for name, (low, high) in BOUNDS.items():
             value = getattr(self, name)
-            whole = name in WHOLE_NUMBERS
-            if not isinstance(value, int if whole else int | float) or not low <= value <= high:
-                kind = "a whole number" if whole else "a number"
+            is_whole = name in WHOLE_NUMBERS
+            if not isinstance(value, int if is_whole else int | float) or not low <= value <= high:
+                kind = "a whole number" if is_whole else "a number"
                 raise SettingError(f"{name} must be {kind} between {low:,} and {high:,}, got {value!r}")
 
     @property
     def types(self) -> int:
-        """How many types there are; more in larger graphs, but few enough to matter little in the overlap."""
+        """The number of types: more in larger graphs, but few enough to hardly affect the overlap."""
         return int(min(self.entities**0.5, self.overlap * self.entities / 2))
 
     @property
     def hidden_entities(self) -> int:
-        """How large the hidden graph must be for the overlap: besides the types, each KG draws its entities from it."""
+        """The number of entities of the hidden graph that gives the overlap: each KG samples its entities from it."""
         drawn, shared = self.entities - self.types, self.overlap * self.entities - self.types
         return self.types + round(drawn * drawn / shared)
 
     @property
     def kg_names(self) -> list[str]:
-        """kg1, kg2, ..."""
+        """The names of the KGs: kg1, kg2, ..."""
         return [f"kg{number + 1}" for number in range(self.kgs)]
 
 
 def write_synthetic(settings: Synthesis, folder: Path) -> dict[str, Any]:
-    """Writes the data set into an existing folder: a TSV file a KG, and groups.tsv; returns what it holds.
+    """Writes the data set into an existing folder, one TSV file per KG and groups.tsv, and returns its statistics.
 
-    Names and the order of rows are random in each file: they tell nothing about the groups.
+    Ids and the order of rows are random in each file, so that they carry no information about the groups.
     """
     hidden_seed, shuffle_seed, *kg_seeds = np.random.SeedSequence(settings.random_state).spawn(2 + settings.kgs)
     views = [_View(settings, np.random.default_rng(seed)) for seed in kg_seeds]
     hidden = _HiddenGraph(settings, np.random.default_rng(hidden_seed))
-    seen_by_any = np.logical_or.reduce([view.entity_number != ABSENT for view in views])
-    for triples in hidden.triples(seen_by_any):
+    in_any_view = np.logical_or.reduce([view.entity_number != ABSENT for view in views])
+    for triples in hidden.triples(in_any_view):
         for view in views:
-            view.see(*triples)
+            view.add(*triples)
     kgs = {}
     for name, view in zip(settings.kg_names, views, strict=True):
         kgs[name] = view.write(name, folder / f"{name}.tsv")
@@ -110,7 +112,7 @@ def write_synthetic(settings: Synthesis, folder: Path) -> dict[str, Any]:
 
 
 class _HiddenGraph:
-    """What all KGs are views of: the types come first, then the entities of each type, the most popular first."""
+    """The graph that all KGs are views of: first the types, then the entities of each type, the most frequent first."""
 
     def __init__(self, settings: Synthesis, rng: np.random.Generator) -> None:
         self._rng, self._types, self._entities = rng, settings.types, settings.hidden_entities
@@ -120,17 +122,17 @@ class _HiddenGraph:
         self._sizes = np.diff(edges, prepend=0)  # (types,)
         self._starts = self._types + edges - self._sizes
         members = np.repeat(np.arange(self._types), self._sizes)
-        broader = (np.arange(self._types) - 1) // 2  # the first type, of which all others are, has none
+        broader = (np.arange(self._types) - 1) // 2  # a binary tree; the first type is the root and has no broader type
         self._type_of = np.concatenate([broader, members])  # (entities,)
-        relations = 1 + self._skewed(np.full(self._types * FAVOURITES, settings.relations - 1))
-        self._relations = relations.reshape(self._types, FAVOURITES)
-        self._tail_types = rng.choice(members, (settings.relations, FAVOURITES))
-        said = settings.entities * (settings.triples_per_entity * (1 - settings.noise) - 1)  # by a KG, but for IS_A
+        relations = 1 + self._skewed(np.full(self._types * PREFERRED, settings.relations - 1))
+        self._relations = relations.reshape(self._types, PREFERRED)
+        self._tail_types = rng.choice(members, (settings.relations, PREFERRED))
+        stated = settings.entities * (settings.triples_per_entity * (1 - settings.noise) - 1)  # per KG, without IS_A
         drawn = (settings.entities - self._types) / ordinary
-        self._mean_out_degree = max(said, 0) / (settings.triple_share * drawn**2 * ordinary)
+        self._mean_out_degree = max(stated, 0) / (settings.triple_share * drawn**2 * ordinary)
 
     def triples(self, seen: NDArray[np.bool_]) -> Iterator[tuple[Ids, Ids, Ids]]:
-        """The distinct heads, relations and tails in blocks, leaving out the triples of heads that no KG sees."""
+        """The distinct heads, relations and tails in blocks, without the triples whose head no KG has."""
         typed = np.flatnonzero(seen[1:]) + 1
         yield typed, np.full(len(typed), IS_A), self._type_of[typed]
         spread = self._rng.lognormal(-(OUT_DEGREE_SPREAD**2) / 2, OUT_DEGREE_SPREAD, self._entities)  # of mean 1
@@ -140,56 +142,56 @@ class _HiddenGraph:
         ends = np.cumsum(degrees)
         cuts = np.searchsorted(ends, np.arange(BLOCK_TRIPLES, ends[-1], BLOCK_TRIPLES))
         with progress.stage("generating triples", float(ends[-1])) as advance:
-            # A head's triples all fall into one block: distinct there, they are distinct everywhere.
+            # All triples of a head are in one block, so distinct within a block means distinct overall.
             for heads in np.split(np.arange(self._entities), cuts):
-                yield self._some_triples(np.repeat(heads, degrees[heads]))
+                yield self._random_triples(np.repeat(heads, degrees[heads]))
                 advance(float(degrees[heads].sum()))
 
-    def _some_triples(self, heads: Ids) -> tuple[Ids, Ids, Ids]:
-        width = np.full(len(heads), FAVOURITES)
+    def _random_triples(self, heads: Ids) -> tuple[Ids, Ids, Ids]:
+        width = np.full(len(heads), PREFERRED)
         relations = self._relations[self._type_of[heads], self._skewed(width)]
         tail_types = self._tail_types[relations, self._skewed(width)]
         tails = self._starts[tail_types] + self._skewed(self._sizes[tail_types])
-        is_next = np.diff(heads, prepend=heads[:1]) > 0  # heads come in order; small numbers for them fit when packed
-        packed = _packed(np.cumsum(is_next), relations, tails, len(self._tail_types), self._entities)
+        is_next = np.diff(heads, prepend=heads[:1]) > 0  # heads are sorted; renumbered from 0 they fit when packed
+        packed = pack(np.cumsum(is_next), relations, tails, len(self._tail_types), self._entities)
         kept = np.unique(packed, return_index=True)[1]
         kept = kept[heads[kept] != tails[kept]]
         return heads[kept], relations[kept], tails[kept]
 
     def _skewed(self, sizes: Ids) -> Ids:
-        """For each size n a number below it, the small ones more often: below x with chance (x / n) ** (1 - SKEW)."""
+        """A random number below each size n, where small ones are more likely: P(below x) = (x / n) ** (1 - SKEW)."""
         return (sizes * self._rng.random(len(sizes)) ** (1 / (1 - SKEW))).astype(np.int64)
 
 
 class _View:
-    """One KG: the part of the hidden graph it sees, renumbered."""
+    """One KG: a renumbered part of the hidden graph."""
 
     def __init__(self, settings: Synthesis, rng: np.random.Generator) -> None:
         self._settings, self._rng = settings, rng
         self._space = (settings.relations, settings.entities)
         types, hidden = settings.types, settings.hidden_entities
         drawn = types + rng.choice(hidden - types, settings.entities - types, replace=False, shuffle=False)
-        seen = np.concatenate([np.arange(types), drawn])
+        chosen = np.concatenate([np.arange(types), drawn])
         self.entity_number = np.full(hidden, ABSENT, dtype=np.int32)
-        self.entity_number[seen] = rng.permutation(settings.entities)
+        self.entity_number[chosen] = rng.permutation(settings.entities)
         self._relation_number = rng.permutation(settings.relations)
         self._blocks: list[Ids] = []
 
-    def see(self, heads: Ids, relations: Ids, tails: Ids) -> None:
-        """Takes over what this KG states of some hidden triples."""
+    def add(self, heads: Ids, relations: Ids, tails: Ids) -> None:
+        """Adds those of some hidden triples that this KG states."""
         head, tail = self.entity_number[heads], self.entity_number[tails]
         stated = (relations == IS_A) | (self._rng.random(len(heads)) < self._settings.triple_share)
         kept = (head != ABSENT) & (tail != ABSENT) & stated
-        self._blocks.append(_packed(head[kept], self._relation_number[relations[kept]], tail[kept], *self._space))
+        self._blocks.append(pack(head[kept], self._relation_number[relations[kept]], tail[kept], *self._space))
 
     def write(self, name: str, path: Path) -> dict[str, int]:
-        """Writes all that was seen, with noise and in random order, and forgets it; returns the counts."""
+        """Writes all triples with noise in random order, frees them, and returns the statistics of the KG."""
         relations, entities = self._space
         stated = np.concatenate(self._blocks)
-        made_up = round(len(stated) * self._settings.noise / (1 - self._settings.noise))
-        bent = self._rng.choice(stated, made_up)  # they get another tail
-        bent += self._rng.integers(entities, size=made_up) - bent % entities
-        packed = np.sort(np.concatenate([stated, bent]))  # several times faster than np.unique, which hashes
+        wrong = round(len(stated) * self._settings.noise / (1 - self._settings.noise))
+        noise = self._rng.choice(stated, wrong)  # true triples that get another tail
+        noise += self._rng.integers(entities, size=wrong) - noise % entities
+        packed = np.sort(np.concatenate([stated, noise]))  # several times faster than np.unique, which hashes
         packed = packed[np.diff(packed, prepend=-1) != 0]
         self._blocks.clear()
         self._rng.shuffle(packed)
@@ -197,7 +199,7 @@ class _View:
         entity, relation = f"{name}:{{}}", f"{name}:r{{}}"
         with path.open("wb") as file, progress.stage(f"writing {path.name}", len(packed)) as advance:
             for start in range(0, len(packed), BLOCK_ROWS):
-                rows = _unpacked(packed[start : start + BLOCK_ROWS], *self._space)
+                rows = unpack(packed[start : start + BLOCK_ROWS], *self._space)
                 used[rows[1]] = True
                 block = pl.DataFrame(dict(zip("hrt", rows, strict=True)))
                 block = block.select(h=pl.format(entity, "h"), r=pl.format(relation, "r"), t=pl.format(entity, "t"))
@@ -207,7 +209,7 @@ class _View:
 
 
 def _write_groups(members: NDArray[np.int32], names: list[str], rng: np.random.Generator, path: Path) -> dict[int, int]:
-    """Writes the hidden entities that at least two KGs have, in random order; returns how many have each size."""
+    """Writes the hidden entities that at least two KGs have, in random order; returns the number of groups by size."""
     sizes = np.count_nonzero(members != ABSENT, axis=1)
     rows = rng.permutation(np.flatnonzero(sizes >= 2))
     with path.open("wb") as file, progress.stage(f"writing {path.name}", len(rows)) as advance:
@@ -223,14 +225,3 @@ def _write_groups(members: NDArray[np.int32], names: list[str], rng: np.random.G
 
 def _append(block: pl.DataFrame, file: IO[bytes]) -> None:
     block.write_csv(file, separator="\t", include_header=False, quote_style="never")
-
-
-def _packed(heads: NDArray[Any], relations: Ids, tails: NDArray[Any], relation_count: int, entity_count: int) -> Ids:
-    """Triples as single numbers, which sort and compare fast."""
-    return np.asarray((heads.astype(np.int64) * relation_count + relations) * entity_count + tails)
-
-
-def _unpacked(packed: Ids, relation_count: int, entity_count: int) -> tuple[Ids, Ids, Ids]:
-    rest, tails = np.divmod(packed, entity_count)
-    heads, relations = np.divmod(rest, relation_count)
-    return heads, relations, tails

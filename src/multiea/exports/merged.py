@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from multiea.data.interning import NAME_PROPERTIES
 from multiea.data.iris import ENTITY, RELATION, is_iri, kg_iri, relation_iris
 from multiea.data.knowledge_graph import no_literals
+from multiea.data.knowledge_graph_builder import NAME_PROPERTIES
+from multiea.data.packed_triples import can_pack, pack, unpack
 from multiea.exports.same_as import ROWS, write_lines
 from multiea.foundation import progress
 from multiea.foundation.errors import InputError
@@ -228,12 +229,11 @@ def _numbered(names: pl.Series) -> tuple[pl.Series, np.ndarray]:
 
 def _packed(facts: np.ndarray, nodes: int, relations: int) -> np.ndarray:
     """Facts as single whole numbers."""
-    if nodes * nodes * max(relations, 1) >= 2**63:
+    if not can_pack(relations, nodes):
         raise InputError(f"{nodes:,} entities and {relations:,} relations are too many to merge")
-    return np.asarray((facts[:, 0] * relations + facts[:, 1]) * nodes + facts[:, 2])
+    head, relation, tail = facts.T
+    return pack(head, relation, tail, relations, nodes)
 
 
 def _unpacked(keys: np.ndarray, nodes: int, relations: int) -> np.ndarray:
-    rest, tail = np.divmod(keys, max(nodes, 1))
-    head, relation = np.divmod(rest, max(relations, 1))
-    return np.stack([head, relation, tail], axis=1)
+    return np.stack(unpack(keys, relations, nodes), axis=1)

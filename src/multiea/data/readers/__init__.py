@@ -1,4 +1,4 @@
-"""A reader per format, chosen by name or by the file's extension, each also gzipped."""
+"""One reader per format, chosen by name or by the extension of the file; each also reads gzipped files."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import polars as pl
 from pyoxigraph import RdfFormat
 
 from multiea.data.groups import Groups
-from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.readers import triples
 from multiea.data.readers.group_files import read_group_parquet, read_group_table, read_same_as, read_sssom
 from multiea.data.readers.rdf import add_rdf
@@ -51,7 +51,7 @@ EXTENSIONS = {
 
 
 def stem_and_format(path: Path) -> tuple[str, str] | None:
-    """A file's name without its extensions, and the format those stand for; None where they stand for none."""
+    """The file name without its extensions, and the format of the extensions; None if they are unknown."""
     name = path.name.removesuffix(".gz")
     for extension, format_name in EXTENSIONS.items():
         if name.lower().endswith(extension) and len(name) > len(extension):
@@ -67,7 +67,7 @@ def read_kg(
     columns: Sequence[str] | None = None,
     entities: pl.DataFrame | None = None,
 ) -> KnowledgeGraph:
-    """One KG from its files; `entities` (entity, label) adds those that may have no triple."""
+    """One KG from its files. `entities` (columns entity, label) adds entities, which may have no triple, and names."""
     builder = KnowledgeGraphBuilder(name)
     for number, path in enumerate(files):
         chosen = format_name or _format_of(path)
@@ -87,7 +87,7 @@ def read_kg(
 def read_groups(
     path: Path, kgs: Sequence[KnowledgeGraph], *, format_name: str | None = None, lenient: bool = False
 ) -> Groups:
-    """Known groups from one file over these KGs."""
+    """Known groups over these KGs from one file."""
     return resolve(format_name or _format_of(path), GROUP_FORMATS, what="format of groups")(path, kgs, lenient)
 
 

@@ -1,4 +1,4 @@
-"""The native folder: one triples file a KG and a file of known groups; dataset.toml names what does not follow this."""
+"""The native folder: one file of triples per KG and a file of known groups; dataset.toml describes other layouts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from multiea.data.readers.tables import TSV, text_rows
 from multiea.foundation.errors import InputError, unknown
 
 log = logging.getLogger("multiea")
-NO_DATA = (".md", ".toml", ".json", ".html")  # what may lie beside the data
+IGNORED_EXTENSIONS = (".md", ".toml", ".json", ".html")
 TOML_EXPECTED = {
     "columns": "three column names: head, relation, tail",
-    "file": "a file's name, or a list of them",
-    "kgs": "tables [kgs.NAME] with a file each",
-    **dict.fromkeys(("groups", "seeds", "validation", "held_out"), "a file's name, or a table with file and format"),
+    "file": "a file name, or a list of file names",
+    "kgs": "tables [kgs.NAME], each with a file",
+    **dict.fromkeys(("groups", "seeds", "validation", "held_out"), "a file name, or a table with file and format"),
 }
 ENTITY_COLUMNS = ("kg", "entity", "label")
 
@@ -34,7 +34,7 @@ class _Strict(BaseModel):
 
 
 class GroupFile(_Strict):
-    """A file of groups and its format, where the extension does not tell."""
+    """A file of groups, and its format if the extension does not determine it."""
 
     file: str
     format: str | None = None
@@ -54,7 +54,7 @@ OneGroupFile = Annotated[
 
 
 class DatasetToml(_Strict):
-    """What dataset.toml may say; paths are relative to it."""
+    """The content of dataset.toml. Paths are relative to it."""
 
     name: str | None = None
     kgs: dict[str, KgFiles] = {}
@@ -65,37 +65,37 @@ class DatasetToml(_Strict):
     held_out: OneGroupFile = None
 
     def group_files(self) -> dict[str, GroupFile]:
-        """The files of groups by role."""
+        """The group files by role."""
         return {role: entry for role in ROLES if (entry := getattr(self, role)) is not None}
 
 
 def read_native_folder(folder: Path, *, lenient: bool = False) -> RawDataset:
-    """Every file with a known extension is a KG, except those named groups, seeds, validation, held_out, entities."""
-    settings = _as_the_folder_shows(folder)
+    """Reads a folder in which each file with a known extension is a KG, except those with reserved names."""
+    settings = _settings_from_files(folder)
     if len(settings.kgs) < 2:
         seen = ", ".join(sorted(path.name for path in folder.iterdir())[:10]) or "nothing"
         raise InputError(
-            f"a data set of {len(settings.kgs) or 'no'} KG{'s' * (len(settings.kgs) != 1)} (the folder holds: {seen})",
+            f"a data set of {len(settings.kgs) or 'no'} KG{'s' * (len(settings.kgs) != 1)} (files: {seen})",
             path=folder,
-            expected=f"at least two triples files, one a KG, ending in {', '.join(EXTENSIONS)} (also .gz)",
-            hint="Or an OpenEA or DBP15K folder, or a dataset.toml that names the files",
+            expected=f"at least two files of triples, one per KG, ending in {', '.join(EXTENSIONS)} (also .gz)",
+            hint="OpenEA and DBP15K folders, and folders with a dataset.toml that names the files, work as well",
         )
     return _read(folder, settings, lenient=lenient)
 
 
 def read_dataset_toml(path: Path, *, lenient: bool = False) -> RawDataset:
-    """A data set as its dataset.toml describes it; what it does not mention is looked for as in any folder."""
+    """Reads a data set described by dataset.toml. What the file does not mention is found by file names."""
     try:
         with opened(path) as file:
             settings = DatasetToml.model_validate(tomllib.loads(file.read().decode("utf-8")))
     except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=path, expected="TOML") from None
+        raise InputError("not UTF-8", path=path, expected="TOML in UTF-8") from None
     except ValidationError as error:
-        raise InputError(_first_complaint(error), path=path) from None
+        raise InputError(_first_validation_error(error), path=path) from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"broken TOML: {error}", path=path) from None
+        raise InputError(f"invalid TOML: {error}", path=path) from None
     named = {entry.file for entry in settings.group_files().values()}
-    shown = _as_the_folder_shows(path.parent, except_files=named, kgs_too=not settings.kgs)
+    shown = _settings_from_files(path.parent, except_files=named, with_kgs=not settings.kgs)
     found: dict[str, Any] = {"name": settings.name or shown.name, "kgs": settings.kgs or shown.kgs}
     found["entities"] = settings.entities or shown.entities
     if not settings.group_files():
@@ -114,8 +114,8 @@ def read_dataset_toml(path: Path, *, lenient: bool = False) -> RawDataset:
     return _read(path.parent, settings, lenient=lenient)
 
 
-def _as_the_folder_shows(folder: Path, except_files: Collection[str] = (), *, kgs_too: bool = True) -> DatasetToml:
-    """What the names of the files in a folder say."""
+def _settings_from_files(folder: Path, except_files: Collection[str] = (), *, with_kgs: bool = True) -> DatasetToml:
+    """The settings that follow from the file names in a folder."""
     kgs: dict[str, KgFiles] = {}
     groups: dict[str, GroupFile] = {}
     entities: str | None = None
@@ -123,50 +123,50 @@ def _as_the_folder_shows(folder: Path, except_files: Collection[str] = (), *, kg
     for path in sorted(path for path in folder.iterdir() if not path.name.startswith(".")):
         known = stem_and_format(path) if path.is_file() else None
         if path.name in except_files or (
-            known is None and (path.is_dir() or path.suffix in NO_DATA or not path.suffix)
+            known is None and (path.is_dir() or path.suffix in IGNORED_EXTENSIONS or not path.suffix)
         ):
             continue
-        if not kgs_too and (known is None or known[0] not in (*ROLES, "entities")):
+        if not with_kgs and (known is None or known[0] not in (*ROLES, "entities")):
             continue
         if known is None:
             unread.append(path.name)
             continue
         stem, format_name = known
         if not stem.isprintable():
-            raise InputError(f"a file named {path.name!r}", path=folder, expected="printable names of KGs")
-        _refuse_near_miss(path, stem, format_name)
+            raise InputError(f"a file named {path.name!r}", path=folder, expected="KG names of printable characters")
+        _refuse_almost_reserved_name(path, stem, format_name)
         if stem == "entities" and format_name == "tsv":
             entities = path.name
         elif stem in ROLES:
-            _refuse_second(stem, [groups[stem].file] if stem in groups else [], folder, path, "one file of each kind")
+            _refuse_second_file(stem, [groups[stem].file] if stem in groups else [], folder, path, "one file per role")
             groups[stem] = GroupFile(file=path.name)
         elif format_name in FORMATS:
             seen = kgs[stem].file if stem in kgs else []
-            _refuse_second(stem, seen, folder, path, "a name of its own for each KG")
+            _refuse_second_file(stem, seen, folder, path, "a unique name for each KG")
             kgs[stem] = KgFiles(file=[path.name])
         else:
             raise InputError(
                 "mappings, not triples",
                 path=path,
-                expected=f"a name that says what they are for: {', '.join(ROLES)}",
-                hint=f"Rename it, for instance to seeds{path.name.removeprefix(stem)}",
+                expected=f"a file name that gives their role: {', '.join(ROLES)}",
+                hint=f"Rename it, for example to seeds{path.name.removeprefix(stem)}",
             )
     if unread:
-        log.warning("%s: not read, since the names say no format: %s", folder, ", ".join(unread))
+        log.warning("%s: not read, because the extensions are unknown: %s", folder, ", ".join(unread))
     return DatasetToml(name=folder.resolve().name, kgs=kgs, entities=entities, **groups)
 
 
-def _refuse_near_miss(path: Path, stem: str, format_name: str) -> None:
-    """A file named nearly like one of those with a meaning would otherwise be taken for a KG."""
+def _refuse_almost_reserved_name(path: Path, stem: str, format_name: str) -> None:
+    """Raises an error for a file name close to a reserved one, which would otherwise be read as a KG."""
     plain = stem.lower().replace("-", "_").split(".")[0]
     meant = {"seed": "seeds", "group": "groups", "heldout": "held_out", "entity": "entities"}.get(plain, plain)
     exact = stem in ROLES or (stem == "entities" and format_name == "tsv")
     if meant in (*ROLES, "entities") and not exact:
         raise InputError(
-            "a name that is nearly one with a meaning",
+            "a name that is close to a reserved one",
             path=path,
             expected=f"{meant}.tsv" if meant == "entities" else f"{meant} and an extension such as .tsv or .sssom.tsv",
-            hint="Rename it; if it is a KG of that name, say so in dataset.toml",
+            hint="Rename it; if it is a KG with this name, list it in dataset.toml",
         )
 
 
@@ -185,20 +185,20 @@ def _read(folder: Path, settings: DatasetToml, *, lenient: bool) -> RawDataset:
 
 
 def _entity_table(path: Path, kg_names: Sequence[str]) -> pl.DataFrame:
-    """The side file of entities: kg, entity and, where known, what to call it on a screen."""
+    """The table entities.tsv: kg, entity and, where known, its name in the column `label`."""
     blocks = list(text_rows(path, TSV, ", ".join(ENTITY_COLUMNS)))
     header = [] if not blocks else [name or "" for name in blocks[0].table.row(0)]
     if tuple(header) != ENTITY_COLUMNS:
-        found = ", ".join(header) or "is missing"
-        raise InputError(f"the header {found}", path=path, line=1, expected=", ".join(ENTITY_COLUMNS))
+        found = f"the header {', '.join(header)}" if header else "the header is missing"
+        raise InputError(found, path=path, line=1, expected=", ".join(ENTITY_COLUMNS))
     table = pl.concat([block.table for block in blocks]).slice(1)
     table.columns = list(ENTITY_COLUMNS)
-    strange = (~table["kg"].is_in(list(kg_names))).fill_null(True) | table["entity"].is_null()
-    if strange.any():
-        row = int(strange.arg_true()[0])
+    invalid = (~table["kg"].is_in(list(kg_names))).fill_null(True) | table["entity"].is_null()
+    if invalid.any():
+        row = int(invalid.arg_true()[0])
         kg, entity, _ = table.row(row)
         raise InputError(
-            f"an entity {entity!r} of KG {kg!r}",
+            f"the entity {entity!r} of KG {kg!r}",
             path=path,
             line=int(np.concatenate([block.lines for block in blocks])[row + 1]),
             expected=f"a KG from: {', '.join(kg_names)}, and an entity",
@@ -206,20 +206,20 @@ def _entity_table(path: Path, kg_names: Sequence[str]) -> pl.DataFrame:
     return table
 
 
-def _refuse_second(name: str, seen: Sequence[str], folder: Path, path: Path, expected: str) -> None:
+def _refuse_second_file(name: str, seen: Sequence[str], folder: Path, path: Path, expected: str) -> None:
     if seen:
         raise InputError(
             f"two files are named '{name}': {seen[0]} and {path.name}",
             path=folder,
             expected=expected,
-            hint="Rename one, remove one, or name several files of one KG in dataset.toml",
+            hint="Rename one, remove one, or list several files of one KG in dataset.toml",
         )
 
 
-def _first_complaint(error: ValidationError) -> str:
-    """What is wrong with dataset.toml, in our words: the key, and what it may be; a misspelt key first."""
-    complaints = sorted(error.errors(), key=lambda complaint: complaint["type"] != "extra_forbidden")
-    first = complaints[0]
+def _first_validation_error(error: ValidationError) -> str:
+    """The most useful validation error of dataset.toml as a sentence: misspelt keys first."""
+    errors = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    first = errors[0]
     place = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
         top = len(first["loc"]) == 1

@@ -1,4 +1,4 @@
-"""Pair benchmarks read in place: OpenEA folders and DBP15K id folders, two KGs each."""
+"""Pair benchmarks in their original layout: OpenEA folders and DBP15K id folders, with two KGs each."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from multiea.data.group_names import groups_from_table
 from multiea.data.groups import Groups
-from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.raw_dataset import RawDataset
 from multiea.data.readers.tables import TSV, Rows, text_rows
 from multiea.foundation.errors import InputError, counted
 
 SIDES = (1, 2)
-INSIDE_A_PAIR = re.compile(r"mapping|sharing|\d+(_\w+)?")
+PAIR_SUBFOLDER = re.compile(r"mapping|sharing|\d+(_\w+)?")
 PAIR_FILES = frozenset(
     f"{stem}_{side}" for stem in ("rel_triples", "triples", "ent_ids", "rel_ids") for side in SIDES
 ) | {"ent_links", "ref_ent_ids", "sup_ent_ids"}
@@ -26,7 +25,7 @@ FOLD_ROLES = {"train_links": "seeds", "valid_links": "validation", "test_links":
 
 
 def openea_root(folder: Path) -> Path | None:
-    """The folder with rel_triples_1 that this one is, or is a fold of (721_5fold/1); None where it is neither."""
+    """The OpenEA folder (with rel_triples_1) of a folder or of a fold such as 721_5fold/1; None if there is none."""
     for root in (folder, *folder.resolve().parents[:2]):
         if _existing(root, "rel_triples_1") and (root == folder or _existing(folder, "train_links")):
             return root
@@ -34,17 +33,17 @@ def openea_root(folder: Path) -> Path | None:
 
 
 def is_dbp15k(folder: Path) -> bool:
-    """Whether a folder has DBP15K's id files."""
+    """Whether a folder has the id files of DBP15K."""
     return _existing(folder, "triples_1") is not None and _existing(folder, "ent_ids_1") is not None
 
 
 def has_relation_names(folder: Path, side: int) -> bool:
-    """Whether a DBP15K folder names the relations of one side, beyond numbering them."""
+    """Whether a DBP15K folder has a file with the relation names of one side."""
     return _existing(folder, f"rel_ids_{side}") is not None
 
 
 def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> RawDataset:
-    """An OpenEA folder: all of ent_links as groups to be split, or the given split where the folder is a fold."""
+    """Reads an OpenEA folder: ent_links as groups to be split, or the given split if the folder is a fold."""
     root = openea_root(folder)
     if root is None:
         raise InputError("no rel_triples_1", path=folder, expected="an OpenEA folder")
@@ -62,7 +61,7 @@ def read_openea(folder: Path, *, kg_names: Sequence[str] | None = None, lenient:
 
 
 def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient: bool = False) -> RawDataset:
-    """A DBP15K folder: ref_ent_ids as groups to be split, or as held-out groups where sup_ent_ids has the seeds."""
+    """Reads a DBP15K folder: ref_ent_ids as groups to be split, or as held-out groups if sup_ent_ids has the seeds."""
     kgs, ids = [], []
     for side, name in zip(SIDES, kg_names or names_from_path(folder), strict=True):
         entity_ids = _id_table(_file(folder, f"ent_ids_{side}"))
@@ -91,28 +90,28 @@ def read_dbp15k(folder: Path, *, kg_names: Sequence[str] | None = None, lenient:
 
 
 def read_pair(folder: Path, kg_names: Sequence[str]) -> tuple[Sequence[KnowledgeGraph], Groups]:
-    """A pair benchmark of either layout: its two KGs and all its links."""
+    """Reads a pair benchmark of either layout: its two KGs and all its links."""
     read = read_dbp15k if is_dbp15k(folder) else read_openea
-    parts = read(folder, kg_names=kg_names)
-    return parts.kgs, Groups.empty(kg_names).joined(*parts.groups.values())
+    dataset = read(folder, kg_names=kg_names)
+    return dataset.kgs, Groups.empty(kg_names).joined(*dataset.groups.values())
 
 
 def is_pair(folder: Path) -> bool:
-    """Whether a folder holds a pair benchmark of either layout."""
+    """Whether a folder is a pair benchmark of either layout."""
     return is_dbp15k(folder) or _existing(folder, "rel_triples_1") is not None
 
 
 def names_from_path(folder: Path) -> tuple[str, str]:
-    """KG names from a pair's folder, such as zh_en or EN_FR_15K_V1; else kg1 and kg2.
+    """KG names from the folder name of a pair, such as zh_en or EN_FR_15K_V1; otherwise kg1 and kg2.
 
-    From a folder inside it, such as mapping/0_3 or 721_5fold, it climbs to the pair's own, and no further: what lies
-    above is the user's, and must not change a result.
+    From a subfolder such as mapping/0_3 or 721_5fold the search goes up to the folder of the pair, and no further: the
+    folders above are the user's choice and must not change a result.
     """
     for part in (folder.resolve(), *folder.resolve().parents):
         words = part.name.split("_")
         if len(words) >= 2 and all(word.isalpha() for word in words[:2]) and words[0] != words[1]:
             return words[0], words[1]
-        if not INSIDE_A_PAIR.fullmatch(part.name):
+        if not PAIR_SUBFOLDER.fullmatch(part.name):
             break
     return "kg1", "kg2"
 
@@ -120,8 +119,8 @@ def names_from_path(folder: Path) -> tuple[str, str]:
 def _links(
     path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool, ids: Sequence[pl.DataFrame] | None = None
 ) -> Groups:
-    """Links between two KGs, an entity (or its id) of each in every line."""
-    blocks = list(text_rows(path, TSV, "an entity of each KG"))
+    """Links between two KGs: one entity, or its numeric id, of each KG per line."""
+    blocks = list(text_rows(path, TSV, "one entity of each KG"))
     if not blocks:
         return Groups.empty([kg.name for kg in kgs])
     lines = np.concatenate([block.lines for block in blocks])
@@ -129,11 +128,11 @@ def _links(
     if ids is not None:
         sides = [_named(path, lines, side, table, "entity") for side, table in zip(sides, ids, strict=True)]
     table = pl.DataFrame({kg.name: side for kg, side in zip(kgs, sides, strict=True)})
-    return groups_from_table(kgs, table, path=path, lines=lines, lenient=lenient)
+    return Groups.from_table(kgs, table, path=path, lines=lines, lenient=lenient)
 
 
 def _id_table(path: Path) -> pl.DataFrame:
-    """An id file: id and name in every line, each id once."""
+    """An id file: id and name in every line, each unique."""
     blocks = list(text_rows(path, TSV, "id, name"))
     if not blocks:
         raise InputError("the file is empty", path=path, expected="an id and a name in every line")
@@ -141,21 +140,21 @@ def _id_table(path: Path) -> pl.DataFrame:
     table = pl.DataFrame({"id": number, "name": name})
     if table["id"].n_unique() != table.height:
         repeated = table.filter(table["id"].is_duplicated())["id"][0]
-        raise InputError(f"the id {repeated} stands twice", path=path, expected="each id once")
+        raise InputError(f"the id {repeated} appears twice", path=path, expected="each id once")
     if table["name"].n_unique() != table.height:
         repeated = table.filter(table["name"].is_duplicated())["name"][0]
-        raise InputError(f"two ids are named '{repeated}'", path=path, expected="each name once")
+        raise InputError(f"two ids have the name '{repeated}'", path=path, expected="each name once")
     return table
 
 
 def _named(path: Path, lines: np.ndarray, ids: pl.Series, table: pl.DataFrame, what: str) -> pl.Series:
-    """The names behind ids; an id without a name is an error."""
+    """The names of numeric ids. An id without a name is an error."""
     joined = pl.DataFrame({"id": ids}).join(table, on="id", how="left", maintain_order="left")["name"]
     unnamed = joined.is_null().arg_true()
     if len(unnamed):
         row = int(unnamed[0])
         raise InputError(
-            f"{what} id {ids[row]} ({counted(len(unnamed), 'such case')})",
+            f"unknown {what} id {ids[row]} ({counted(len(unnamed), 'such case')})",
             path=path,
             line=int(lines[row]),
             expected=f"ids from the {what} ids file",
@@ -181,5 +180,5 @@ def _existing(folder: Path, name: str) -> Path | None:
 def _file(folder: Path, name: str) -> Path:
     path = _existing(folder, name)
     if path is None:
-        raise InputError("no such file", path=folder / name, hint="Check that the folder is whole")
+        raise InputError("no such file", path=folder / name, hint="Check that the folder is complete")
     return path

@@ -1,4 +1,4 @@
-"""Tables of text: TSV, CSV and Parquet, read in blocks; every record is checked before it is parsed."""
+"""Tables of text from TSV, CSV and Parquet, read in blocks. Every record is checked before it is parsed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from multiea.data.files import NEWLINE, QUOTE, Block, line_blocks, opened
 from multiea.foundation.errors import InputError
 
-COMMENT_HINT = "A line that begins with # is no comment here; of SSSOM mappings the name ends in .sssom.tsv"
+COMMENT_HINT = "Lines that start with # are not comments here; the name of an SSSOM file must end in .sssom.tsv"
 PARQUET_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How fields are separated, and whether quotes may enclose them."""
+    """The separator of fields, and whether fields may be quoted."""
 
     name: str
     separator: str
@@ -34,19 +34,19 @@ CSV = Dialect("commas", ",", quoted=True)
 
 
 class Rows:
-    """Some rows of a table, all fields strings, null where empty."""
+    """Some rows of a table. All fields are strings, null where empty."""
 
     def __init__(self, table: pl.DataFrame, find_lines: Callable[[], NDArray[np.int64]]) -> None:
         self.table, self._find_lines = table, find_lines
 
     @property
     def lines(self) -> NDArray[np.int64]:
-        """Where each row stands in its file; found only when asked for, since few ask."""
+        """The line number of each row; computed on demand, because it is rarely needed."""
         return self._find_lines()
 
 
 def text_rows(path: Path, dialect: Dialect, expected: str) -> Iterator[Rows]:
-    """The file's rows in blocks; every row must have as many fields as the first, or the error names its line."""
+    """The rows of a file in blocks. Each must have as many fields as the first, or the error names its line."""
     fields: int | None = None
     for block in line_blocks(path, quoted=dialect.quoted):
         records = _Records(path, block, dialect)
@@ -64,7 +64,7 @@ def text_rows(path: Path, dialect: Dialect, expected: str) -> Iterator[Rows]:
                 hint=COMMENT_HINT if block.first_line == 1 and block.data.startswith(b"#") else None,
             )
         try:
-            # The header of our own keeps polars from taking the first bytes for a byte order mark or packed data.
+            # Our own header keeps polars from mistaking the first bytes for a byte order mark or compressed data.
             names = [f"column_{index + 1}" for index in range(fields)]
             table = pl.read_csv(
                 (dialect.separator.join(names) + "\n").encode() + records.data_without_blank_lines(),
@@ -76,19 +76,19 @@ def text_rows(path: Path, dialect: Dialect, expected: str) -> Iterator[Rows]:
             raise InputError(f"cannot be read as a table ({first_line(error)})", path=path) from None
         if table.height != len(records.starts):
             raise InputError(
-                f"{len(records.starts):,} lines read as {table.height:,} rows", path=path, expected="a row a line"
+                f"{len(records.starts):,} lines read as {table.height:,} rows", path=path, expected="one row per line"
             )
         yield Rows(_nulls_for_empty(table) if dialect.quoted else table, records.lines)
 
 
 def parquet_columns(path: Path) -> list[str]:
-    """The names of the file's columns."""
+    """The names of the columns of a file."""
     with _scanned(path) as table:
         return table.collect_schema().names()
 
 
 def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Rows]:
-    """The rows of some columns in blocks, as strings; here `lines` counts rows from 1."""
+    """The rows of some columns in blocks, as strings. Here `lines` counts rows from 1."""
     with _scanned(path) as lazy:
         start = 1
         for table in lazy.select(pl.col(columns).cast(pl.String)).collect_batches(chunk_size=PARQUET_ROWS):
@@ -98,13 +98,13 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Rows]:
 
 @contextmanager
 def _scanned(path: Path) -> Iterator[pl.LazyFrame]:
-    """The file as a lazy table; what polars cannot read is named."""
+    """The file as a lazy table. What polars cannot read is an InputError."""
     with opened(path) as stream:
         source: Path | BytesIO = BytesIO(stream.read()) if path.suffix == ".gz" else path
         try:
             yield pl.scan_parquet(source, glob=False)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            raise InputError(f"not a Parquet table that can be read ({first_line(error)})", path=path) from None
+            raise InputError(f"not a readable Parquet table ({first_line(error)})", path=path) from None
 
 
 def _nulls_for_empty(table: pl.DataFrame) -> pl.DataFrame:
@@ -112,12 +112,12 @@ def _nulls_for_empty(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def first_line(error: BaseException) -> str:
-    """The gist of another library's message."""
+    """The first line of the message of an error from another library."""
     return str(error).splitlines()[0] if str(error) else type(error).__name__
 
 
 class _Records:
-    """Where the records of a block start and end and how many fields each has; blank lines are no records."""
+    """The records of a block: where they start and end, and how many fields they have. Blank lines do not count."""
 
     def __init__(self, path: Path, block: Block, dialect: Dialect) -> None:
         self._block = block
@@ -135,11 +135,11 @@ class _Records:
         self.starts, self.fields = starts[~self._blank], fields[~self._blank]
 
     def line(self, record: int) -> int:
-        """The number of the line a record starts in."""
+        """The line number at which a record starts."""
         return self._block.line_at(int(self.starts[record]))
 
     def lines(self) -> NDArray[np.int64]:
-        """The numbers of the lines all records start in."""
+        """The line numbers at which all records start."""
         newlines = np.flatnonzero(self._codes == NEWLINE)
         return np.asarray(np.searchsorted(newlines, self.starts) + self._block.first_line)
 
@@ -155,14 +155,14 @@ class _Records:
         return positions[np.searchsorted(self._quotes, positions) % 2 == 0] if len(self._quotes) else positions
 
     def _refuse_stray_quotes(self, path: Path, dialect: Dialect) -> None:
-        """A quote may only open or close a whole field, or stand doubled inside one; else fields would run together."""
-        is_border = np.zeros(256, dtype=bool)
-        is_border[list(f'{dialect.separator}\r\n"'.encode())] = True
-        border = is_border[self._codes]
+        """Raises an error for a quote that neither encloses a field nor is doubled inside one."""
+        delimits = np.zeros(256, dtype=bool)
+        delimits[list(f'{dialect.separator}\r\n"'.encode())] = True
+        is_delimiter = delimits[self._codes]
         opening, closing = self._quotes[::2], self._quotes[1::2]
         stray = [
-            opening[(opening > 0) & ~border[opening - 1]],
-            closing[~border[np.minimum(closing + 1, len(border) - 1)]],
+            opening[(opening > 0) & ~is_delimiter[opening - 1]],
+            closing[~is_delimiter[np.minimum(closing + 1, len(is_delimiter) - 1)]],
             self._quotes[-1:] if len(self._quotes) % 2 else self._quotes[:0],
         ]
         positions = np.concatenate(stray)
