@@ -53,7 +53,7 @@ def test_inspect_answers_in_json(tmp_path: Path) -> None:
         "1 duplicate",
         "without a triple",
         "only 1 known",
-        "no known group reaches c",
+        "no known group has a member in c",
         "no group is complete",
     ):
         assert words in told

@@ -1,4 +1,4 @@
-"""The benchmark builders: the counts of the real data, and the recipe on a small case worked out by hand."""
+"""The benchmark builders: counts of the real data, and the recipe on a small case with a known result."""
 
 import tarfile
 import zipfile
@@ -10,16 +10,12 @@ from typer.testing import CliRunner
 import multiea
 from multiea.cli.main import app
 from multiea.data.benchmarks import RECIPES, Build, build_benchmark
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-needs_archives = pytest.mark.skipif(
-    not (SHARED / "dbp15k.tar.xz").exists(), reason=f"needs dbp15k.tar.xz and dwy15k.tar.xz in {SHARED.name}"
-)
+from support.places import SHARED_DATA, needs_archives
 
 
 @needs_archives
 def test_dbp_4_has_the_known_counts() -> None:
-    task = build_benchmark(Build("dbp-4"), SHARED)
+    task = build_benchmark(Build("dbp-4"), SHARED_DATA)
     assert task.name == "dbp-4"
     assert len(task.known) == len(task.known.complete) == 2539
     counts = {kg.name: (len(kg.entities), len(kg.triples)) for kg in task.kgs}
@@ -28,7 +24,7 @@ def test_dbp_4_has_the_known_counts() -> None:
 
 @needs_archives
 def test_whole_dbp15k_has_the_known_counts() -> None:
-    task = build_benchmark(Build("dbp-4", whole_graphs=True, all_groups=True), SHARED / "dbp15k.tar.xz")
+    task = build_benchmark(Build("dbp-4", whole_graphs=True, all_groups=True), SHARED_DATA / "dbp15k.tar.xz")
     assert (len(task.known), len(task.known.complete)) == (34270, 2539)
     counts = {kg.name: (len(kg.entities), len(kg.triples)) for kg in task.kgs}
     assert counts["zh"] == (19388, 70414)
@@ -38,8 +34,8 @@ def test_whole_dbp15k_has_the_known_counts() -> None:
 
 
 @needs_archives
-def test_whole_dwy15k_has_the_known_counts_and_is_not_called_dwy_3() -> None:
-    task = build_benchmark(Build("dwy-3", whole_graphs=True, all_groups=True), SHARED)
+def test_whole_dwy15k_has_the_known_counts_and_a_name_of_its_own() -> None:
+    task = build_benchmark(Build("dwy-3", whole_graphs=True, all_groups=True), SHARED_DATA)
     assert task.name == "dwy-3-15k-full"
     assert (len(task.known), len(task.known.complete)) == (25513, 4487)
     assert sum(len(kg.entities) for kg in task.kgs) == 55513
@@ -65,7 +61,7 @@ def write_pairs(folder: Path, below: str = "") -> Path:
     return folder
 
 
-def test_the_recipe_keeps_members_and_popular_neighbours(tmp_path: Path) -> None:
+def test_the_recipe_keeps_members_and_frequent_neighbours(tmp_path: Path) -> None:
     task = build_benchmark(Build("dwy-3"), write_pairs(tmp_path))
     hub = task.kgs[0]
     assert (hub.name, *task.kg_names[1:]) == ("dbp", "wiki", "yago")
@@ -123,7 +119,7 @@ def test_the_command_writes_a_data_set_that_loads_to_the_same(tmp_path: Path) ->
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "source"]
 
 
-def test_a_broken_archive_or_a_missing_pair_is_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_a_damaged_archive_or_a_missing_pair_is_named_and_nothing_is_written(tmp_path: Path) -> None:
     (tmp_path / "broken.tar.xz").write_bytes(b"\xfd7zXZ\x00 not really")
     (tmp_path / "empty").mkdir()
     for source, words in (("broken.tar.xz", "damaged"), ("empty", "dbp_wd, dbp_yg"), ("absent", "no such")):
@@ -143,7 +139,7 @@ def test_an_error_inside_an_archive_names_the_archive(tmp_path: Path) -> None:
         build_benchmark(Build("dwy-3"), tmp_path / "dwy.tar.xz")
 
 
-def test_a_hub_whose_relations_have_only_numbers_is_refused(tmp_path: Path) -> None:
+def test_a_hub_with_numbered_relations_only_is_refused(tmp_path: Path) -> None:
     for pair in ("fr_en", "ja_en", "zh_en"):
         place = tmp_path / pair
         place.mkdir()
@@ -166,7 +162,7 @@ def test_a_build_is_the_same_every_time(tmp_path: Path) -> None:
     assert all((build_benchmark(build, tmp_path).known.members == first).all() for _ in range(5))
 
 
-def test_the_name_says_what_was_asked_for(tmp_path: Path) -> None:
+def test_the_name_of_a_build_shows_its_options(tmp_path: Path) -> None:
     write_pairs(tmp_path)
     assert build_benchmark(Build("dwy-3", degree=3), tmp_path).name == "dwy-3-3-degree-3"
     assert build_benchmark(Build("dwy-3", whole_graphs=True), tmp_path).name == "dwy-3-3-whole"

@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from multiea import Groups, InputError, KnowledgeGraph, SettingError, Task
-from multiea.data.interning import _distinct
 
 ENGLISH = [("Oslo", "capital of", "Norway"), ("Bergen", "city in", "Norway"), ("Oslo", "city in", "Norway")]
 FRENCH = [("Oslo", "capitale de", "Norvège"), ("Paris", "capitale de", "France")]
@@ -38,7 +37,7 @@ def test_repr_shows_names_and_counts() -> None:
     assert repr(task.seeds) == "Groups(en, fr: 1 groups, 1 complete)"
 
 
-def test_triples_are_numbers_that_lead_back_to_names() -> None:
+def test_triples_are_positions_of_ids() -> None:
     assert sorted(english().named_triples().rows()) == sorted(ENGLISH)
     assert english().triples.dtype == np.int32
 
@@ -50,7 +49,7 @@ def test_the_order_of_triples_does_not_matter() -> None:
     assert np.array_equal(forward.triples, backward.triples)
 
 
-def test_the_order_of_entities_is_neither_the_files_nor_the_alphabets() -> None:
+def test_entities_are_neither_in_file_order_nor_alphabetical() -> None:
     names = [f"entity {number:04}" for number in range(1000)]
     kg = KnowledgeGraph.from_triples("en", [(name, "is", "a thing") for name in names])
     order = np.array([int(name[7:]) for name in kg.entities if name != "a thing"])
@@ -64,12 +63,12 @@ def test_duplicate_triples_are_counted_and_kept_once() -> None:
     assert (len(kg.triples), kg.duplicates) == (3, 2)
 
 
-def test_degrees_count_head_and_tail_and_isolated_entities_have_none() -> None:
+def test_degrees_count_heads_and_tails_and_are_zero_for_isolated_entities() -> None:
     degrees = dict(zip(english().entities, english().degrees.tolist(), strict=True))
     assert degrees == {"Oslo": 2, "Norway": 3, "Bergen": 1, "Atlantis": 0}
 
 
-def test_positions_find_names_and_mark_strangers() -> None:
+def test_positions_of_unknown_entities_are_negative() -> None:
     kg = english()
     positions = kg.positions(pl.Series(["Oslo", "Mordor", None, "Oslo"]))
     assert kg.entities[int(positions[0])] == "Oslo"
@@ -77,7 +76,7 @@ def test_positions_find_names_and_mark_strangers() -> None:
     assert positions[1] == positions[2] == -1
 
 
-def test_restricting_a_kg_keeps_what_lies_among_the_kept() -> None:
+def test_restricting_a_kg_keeps_the_triples_among_the_remaining_entities() -> None:
     kg = english()
     kept = np.array([name in ("Oslo", "Norway", "Atlantis") for name in kg.entities])
     small = kg.restricted_to(kept)
@@ -98,7 +97,7 @@ def test_ten_million_triples_fit_in_a_gibibyte() -> None:
 
 
 @pytest.mark.parametrize("triples", [[("a", "b")], [("a", "b", "c", "d")], ["abc"]])
-def test_a_triple_of_another_length_is_refused(triples: list[tuple[str, ...]]) -> None:
+def test_a_triple_with_a_wrong_length_is_refused(triples: list[tuple[str, ...]]) -> None:
     with pytest.raises(InputError, match="head, relation, tail"):
         KnowledgeGraph.from_triples("en", triples)
 
@@ -141,14 +140,14 @@ def test_an_entity_in_a_seed_and_a_held_out_group_is_refused() -> None:
         Task(kgs, seeds, held_out)
 
 
-def test_a_task_needs_two_kgs_with_names_of_their_own() -> None:
+def test_a_task_needs_two_kgs_with_different_names() -> None:
     with pytest.raises(InputError, match="at least two KGs"):
         Task([english()])
     with pytest.raises(InputError, match="two KGs are named 'en'"):
         Task([english(), english()])
 
 
-def test_a_split_deals_every_group_once() -> None:
+def test_a_split_assigns_every_group_once() -> None:
     kgs, rows = many_groups()
     task = Task(kgs, Groups.from_names(kgs, rows)).split(0.3, 0.1, random_state=3)
     assert (len(task.seeds), len(task.validation), len(task.held_out)) == (60, 20, 120)
@@ -191,8 +190,8 @@ def test_a_ratio_out_of_range_is_refused(train: float, validation: float) -> Non
 
 
 @pytest.mark.parametrize("rows", [1, 7, 1 << 18])
-def test_duplicates_are_found_wherever_slices_begin(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("multiea.data.interning.ROWS", rows)
+def test_duplicates_are_found_with_any_block_size(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("multiea.data.packed_triples.BLOCK_ROWS", rows)
     rng = np.random.default_rng(0)
     triples = [(f"e{a}", f"r{b}", f"e{c}") for a, b, c in rng.integers(0, 4, (300, 3))]
     kg = KnowledgeGraph.from_triples("en", triples)
@@ -201,26 +200,19 @@ def test_duplicates_are_found_wherever_slices_begin(rows: int, monkeypatch: pyte
     assert kg.duplicates == 300 - len(set(triples))
 
 
-def test_triples_too_many_for_one_number_are_found_distinct_all_the_same() -> None:
-    triples = np.array([[5, 1, 2], [0, 3, 1], [5, 1, 2]], dtype=np.int32)
-    expected = [[0, 3, 1], [5, 1, 2]]
-    assert _distinct(triples.copy(), 6, 4).tolist() == expected
-    assert _distinct(triples.copy(), 2**31 - 1, 2**31 - 1).tolist() == expected
-
-
 @pytest.mark.parametrize("members", [[[0, 99]], [[-7, 0]], [[0.5, 1.0]]])
-def test_groups_of_positions_that_are_not_there_are_refused(members: list[list[float]]) -> None:
+def test_groups_with_positions_out_of_range_are_refused(members: list[list[float]]) -> None:
     kgs = [english(), french()]
     with pytest.raises(InputError):
         Task(kgs, Groups(("en", "fr"), np.array(members)))
 
 
-def test_a_kg_of_impossible_triples_or_repeated_names_is_refused() -> None:
+def test_a_kg_with_invalid_triples_or_repeated_ids_is_refused() -> None:
     names, relations = pl.Series(["a", "b"]), pl.Series(["r"])
     for triples in ([[0, 0, 2]], [[0, 1, 1]], [[-1, 0, 0]], [[0, 0]]):
         with pytest.raises(InputError):
             KnowledgeGraph("x", names, relations, np.array(triples, dtype=np.int32))
-    with pytest.raises(InputError, match="two entities of one name"):
+    with pytest.raises(InputError, match="two entities with the same id"):
         KnowledgeGraph("x", pl.Series(["a", "a"]), relations, np.array([[0, 0, 1]], dtype=np.int32))
 
 
@@ -229,7 +221,7 @@ def test_the_order_of_groups_in_the_source_does_not_matter() -> None:
     assert np.array_equal(Groups.from_names(kgs, rows).members, Groups.from_names(kgs, rows[::-1]).members)
 
 
-def test_odd_kg_names_do_not_disturb_a_split() -> None:
+def test_unusual_kg_names_do_not_affect_a_split() -> None:
     kgs = [KnowledgeGraph.from_triples(name, [(f"{i}", "r", f"{i + 1}") for i in range(20)]) for name in ("*", "^a.*$")]
     rows = [{"*": f"{i}", "^a.*$": f"{i}"} for i in range(20)]
     first = Task(kgs, Groups.from_names(kgs, rows)).split(0.5)

@@ -18,9 +18,8 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 import multiea
-from multiea.data.group_names import groups_from_table
-from multiea.data.interning import KnowledgeGraphBuilder
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.readers import read_groups, read_kg
 from multiea.data.readers.tables import CSV, TSV, text_rows
 from multiea.data.write import write_task
@@ -236,13 +235,13 @@ ALMOST_NOTHING = [b"", b"\n" * 5, b"\r", b"\r\n\r\n", b"\0", b"\xef\xbb\xbf", b"
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_file_of_almost_nothing_is_read_or_refused(name: str) -> None:
+def test_an_almost_empty_file_is_read_or_refused(name: str) -> None:
     for content in ALMOST_NOTHING:
         ATTACKS[name].with_content(content)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_a_nasty_piece_in_a_valid_file_is_read_or_refused(name: str) -> None:
+def test_a_valid_file_with_an_unusual_insertion_is_read_or_refused(name: str) -> None:
     attack = ATTACKS[name]
     end = len(attack.valid)
     places = itertools.cycle([0, end // 2, attack.valid.find(b"\n") + 1, end])
@@ -299,13 +298,13 @@ def tasks(draw: st.DrawFn) -> multiea.Task:
     for kg in graphs:
         cells = [*draw(st.permutations(kg.entities.to_list())), *[None] * rows][:rows]
         table[kg.name] = [draw(st.sampled_from([cell, cell, None])) for cell in cells]
-    groups = groups_from_table(graphs, pl.DataFrame(table, schema=dict.fromkeys(table, pl.String)))
+    groups = multiea.Groups.from_table(graphs, pl.DataFrame(table, schema=dict.fromkeys(table, pl.String)))
     return multiea.Task(graphs, groups, name="set")
 
 
 @settings(thorough, max_examples=60)
 @given(tasks())
-def test_any_names_survive_writing_and_reading(task: multiea.Task) -> None:
+def test_any_ids_survive_writing_and_reading(task: multiea.Task) -> None:
     with tempfile.TemporaryDirectory() as place:
         write_task(task, Path(place), split=True)
         again = multiea.load(place)
@@ -362,7 +361,7 @@ def test_csv_is_read_as_python_reads_it(text: str, block_bytes: int, marked: boo
     st.sampled_from(["\n", "\r\n"]),
     st.integers(1, 40),
 )
-def test_tsv_is_what_stands_between_the_tabs(rows: list[list[str]], line_end: str, block_bytes: int) -> None:
+def test_tsv_fields_are_the_text_between_tabs(rows: list[list[str]], line_end: str, block_bytes: int) -> None:
     text = "".join("\t".join(row) + line_end for row in rows)
     assume(not text.startswith("\ufeff"))
     with pytest.MonkeyPatch.context() as patch:
@@ -372,7 +371,7 @@ def test_tsv_is_what_stands_between_the_tabs(rows: list[list[str]], line_end: st
 
 @thorough
 @given(csv_texts(), st.integers(0, 8), st.integers(1, 60))
-def test_the_line_of_a_ragged_row_is_right_wherever_it_stands(text: str, at: int, block_bytes: int) -> None:
+def test_the_reported_line_of_a_ragged_row_is_right_at_any_place(text: str, at: int, block_bytes: int) -> None:
     assume(text and not text.startswith("\ufeff"))
     rows = list(csv.reader(io.StringIO(text, newline="")))
     at = max(1, min(at, len(rows)))

@@ -31,14 +31,14 @@ def default(tmp_path_factory: pytest.TempPathFactory) -> multiea.Task:
 
 
 @pytest.mark.parametrize("kgs", [2, 3, 5, 11])
-def test_each_kg_has_exactly_the_entities_asked_for(tmp_path: Path, kgs: int) -> None:
+def test_each_kg_has_exactly_the_requested_number_of_entities(tmp_path: Path, kgs: int) -> None:
     task = generated(tmp_path, kgs=kgs, entities=1_000)
     assert set(task.kg_names) == {f"kg{number + 1}" for number in range(kgs)}
     assert [len(kg.entities) for kg in task.kgs] == [1_000] * kgs
     assert all(kg.degrees.min() >= 1 for kg in task.kgs)
 
 
-def test_the_counts_it_returns_are_those_of_the_files(tmp_path: Path) -> None:
+def test_the_returned_counts_are_those_of_the_files(tmp_path: Path) -> None:
     counts = write_synthetic(Synthesis(kgs=4, entities=1_000), tmp_path)
     task = multiea.load(tmp_path)
     for kg in task.kgs:
@@ -50,14 +50,14 @@ def test_the_counts_it_returns_are_those_of_the_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("triples_per_entity", [2.0, 5.0, 12.0])
-def test_there_are_about_as_many_triples_as_asked_for(tmp_path: Path, triples_per_entity: float) -> None:
+def test_the_number_of_triples_is_close_to_the_requested_one(tmp_path: Path, triples_per_entity: float) -> None:
     task = generated(tmp_path, triples_per_entity=triples_per_entity)
     for kg in task.kgs:
         assert len(kg.triples) == pytest.approx(triples_per_entity * 10_000, rel=0.06)
 
 
 @pytest.mark.parametrize("overlap", [0.1, 0.5, 0.9])
-def test_overlap_is_the_share_of_entities_two_kgs_have_in_common(tmp_path: Path, overlap: float) -> None:
+def test_overlap_is_the_share_of_entities_that_two_kgs_have_in_common(tmp_path: Path, overlap: float) -> None:
     task = generated(tmp_path, kgs=4, entities=5_000, overlap=overlap)
     shared = task.known.overlap()
     for a, b in combinations(range(4), 2):
@@ -102,12 +102,12 @@ def linked_in_first_two_kgs(task: multiea.Task) -> list[set[tuple[int, int]]]:
     return [{(h, t) for h, _, t in triples_among(task.kgs[i], pairs[:, i])} for i in range(2)]
 
 
-def test_kgs_agree_on_enough_to_be_aligned_but_not_on_everything(default: multiea.Task) -> None:
+def test_kgs_agree_on_many_but_not_on_all_triples(default: multiea.Task) -> None:
     ours, theirs = linked_in_first_two_kgs(default)
     assert 0.5 < len(ours & theirs) / len(ours | theirs) < 0.7
 
 
-def test_noise_is_the_share_of_triples_no_other_kg_can_confirm(tmp_path: Path) -> None:
+def test_noise_is_the_share_of_triples_that_no_other_kg_confirms(tmp_path: Path) -> None:
     task = generated(tmp_path, kgs=2, overlap=1.0, triple_share=1.0, noise=0.2)
     ours, theirs = linked_in_first_two_kgs(task)
     assert 1 - len(ours & theirs) / len(ours) == pytest.approx(0.2, abs=0.02)
@@ -143,7 +143,7 @@ def test_relations_prefer_certain_types_of_entities(default: multiea.Task) -> No
         assert np.median(shares) > 2 * anyone
 
 
-def test_the_same_random_state_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
+def test_equal_random_states_give_equal_files_and_different_ones_different_files(tmp_path: Path) -> None:
     written = []
     for number, random_state in enumerate((7, 7, 8)):
         folder = tmp_path / str(number)
@@ -155,7 +155,7 @@ def test_the_same_random_state_gives_the_same_bytes_and_another_one_others(tmp_p
     assert all(first[name] != other[name] for name in first)
 
 
-def test_names_and_the_order_of_groups_tell_nothing(tmp_path: Path) -> None:
+def test_ids_and_the_order_of_groups_carry_no_information(tmp_path: Path) -> None:
     kgs = {kg.name: kg for kg in generated(tmp_path, entities=5_000).kgs}
     rows = pl.read_csv(tmp_path / "groups.tsv", separator="\t")
     pairs = rows.with_row_index("row").drop_nulls(["kg1", "kg2"])
@@ -166,7 +166,7 @@ def test_names_and_the_order_of_groups_tell_nothing(tmp_path: Path) -> None:
     assert (numbers[:, 1] == numbers[:, 2]).mean() < 0.01
 
 
-def test_it_says_how_far_it_is(tmp_path: Path) -> None:
+def test_progress_is_reported(tmp_path: Path) -> None:
     class Reporter:
         def __init__(self) -> None:
             self.done: dict[str, list[float]] = {}
@@ -200,13 +200,13 @@ def test_it_says_how_far_it_is(tmp_path: Path) -> None:
         ("random_state", -1),
     ],
 )
-def test_a_bad_setting_is_named_with_what_is_allowed(name: str, value: Any) -> None:
+def test_an_invalid_setting_is_named_with_its_bounds(name: str, value: Any) -> None:
     with pytest.raises(SettingError, match=rf"{name} must be a .*number between \S+ and \S+, got ") as caught:
         Synthesis(**{name: value})
     assert repr(value) in str(caught.value)
 
 
-def test_no_name_of_an_entity_or_relation_is_in_two_kgs(tmp_path: Path) -> None:
+def test_no_id_of_an_entity_or_relation_is_in_two_kgs(tmp_path: Path) -> None:
     write_synthetic(Synthesis(entities=500), tmp_path)
     kgs = multiea.load(tmp_path).kgs
     for names in ([kg.entities for kg in kgs], [kg.relations for kg in kgs]):

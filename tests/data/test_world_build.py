@@ -63,7 +63,7 @@ def test_ids_are_opaque_and_no_id_or_relation_is_in_two_graphs() -> None:
         assert {int(entity.split(":")[1]) for entity in ids} == set(range(1, len(ids) + 1))
 
 
-def test_without_the_pinned_packages_the_script_says_so_and_stops(tmp_path: Path) -> None:
+def test_without_the_pinned_packages_the_script_stops_with_an_error(tmp_path: Path) -> None:
     # -S hides the installed packages, so that this also holds where they are there.
     command = [sys.executable, "-S", str(SCRIPT), "--out", str(tmp_path / "world")]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
@@ -72,7 +72,7 @@ def test_without_the_pinned_packages_the_script_says_so_and_stops(tmp_path: Path
     assert not (tmp_path / "world").exists()
 
 
-def test_numbers_of_a_group_say_nothing_about_each_other() -> None:
+def test_numbers_of_a_group_are_uncorrelated() -> None:
     pairs = [[int(cell.split(":")[1]) for cell in row] for row in rows("groups.tsv")[1:] if all(row)]
     for first, second in ((0, 1), (0, 2), (1, 2)):
         x, y = [pair[first] for pair in pairs], [pair[second] for pair in pairs]
@@ -82,7 +82,7 @@ def test_numbers_of_a_group_say_nothing_about_each_other() -> None:
         assert abs(covariance / spread) < 0.12
 
 
-def test_groups_hold_known_entities_each_in_one_group_only() -> None:
+def test_groups_contain_known_entities_each_in_one_group_only() -> None:
     header, *groups = rows("groups.tsv")
     assert header == list(GRAPHS)
     assert all(len(group) == len(GRAPHS) and sum(map(bool, group)) >= 2 for group in groups)
@@ -92,7 +92,7 @@ def test_groups_hold_known_entities_each_in_one_group_only() -> None:
         assert set(members) <= entities_in(graph)
 
 
-def test_every_entity_has_exactly_one_label() -> None:
+def test_every_entity_has_exactly_one_name() -> None:
     header, *labels = rows("entities.tsv")
     assert header == ["kg", "entity", "label"]
     assert all(label.strip() for _, _, label in labels)
@@ -102,7 +102,7 @@ def test_every_entity_has_exactly_one_label() -> None:
         assert set(labelled) == entities_in(graph)
 
 
-def test_there_are_as_many_groups_entities_and_triples_as_we_say() -> None:
+def test_the_numbers_of_groups_entities_and_triples_are_the_documented_ones() -> None:
     sizes = [sum(map(bool, group)) for group in rows("groups.tsv")[1:]]
     assert (sizes.count(3), sizes.count(2)) == (780, 772)
     assert {graph: (len(entities_in(graph)), len(rows(f"{graph}.tsv"))) for graph in GRAPHS} == {

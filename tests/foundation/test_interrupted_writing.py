@@ -63,7 +63,7 @@ def a_full_disk() -> Iterator[None]:
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")  # what importing torch-geometric brings
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_full_disk_is_said_and_leaves_what_was_there(
+def test_a_full_disk_is_reported_and_changes_nothing(
     kind: str, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -91,7 +91,7 @@ with new_folder(place, "run", force=True) if place.is_dir() else new_file(place,
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_a_kill_leaves_what_was_there(kind: str, tmp_path: Path) -> None:
+def test_a_killed_process_changes_nothing(kind: str, tmp_path: Path) -> None:
     place = tmp_path / "result"
     if kind == "folder":
         place.mkdir()

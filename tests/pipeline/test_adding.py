@@ -239,7 +239,7 @@ def test_a_new_kg_may_have_another_name_than_its_file(folder: Path, tmp_path: Pa
         (["RUN/run2", "RUN/kg3.tsv", "--seeds", "RUN/data/seeds.tsv"], "no seed has a member in the new KG 'kg3'"),
         (["RUN/run2", "RUN/kg3.what", "--seeds", "RUN/seeds3.tsv"], "unknown format"),
         (["RUN/run2", "RUN/none.tsv", "--seeds", "RUN/seeds3.tsv"], "no such file"),
-        (["RUN/run2", "RUN/kg3.tsv", "--seeds", "RUN/seeds4.tsv"], "'kg4', which is no KG"),
+        (["RUN/run2", "RUN/kg3.tsv", "--seeds", "RUN/seeds4.tsv"], "'kg4', which is not a KG"),
         (["RUN/run2", "RUN/kg3.tsv", "--seeds", "RUN/seeds3.tsv", "--held-out", "RUN/seeds3.tsv"], "is in two groups"),
         (["RUN/run2", "RUN/kg3.tsv", "--seeds", "RUN/seeds3.tsv", "--device", "gpu"], "unknown device 'gpu'"),
     ],

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-from test_benchmarks import SHARED, needs_archives
 from torch.nn.functional import normalize
 from typer.testing import CliRunner
 
@@ -22,6 +21,7 @@ from multiea.reproduction.numbers import NOT_RUN
 from multiea.reproduction.pages import QUICK, pages, sensitivity_svg
 from multiea.reproduction.running import run_cell, run_cells, settings_of, store, stored, tasks
 from multiea.settings.how import usual_training
+from support.places import SHARED_DATA, needs_archives
 
 REST = 'data = "dbp-4"\nenhancements = ["none"]\n[settings]\nengine = "kecg"'
 PROJECT = Path(__file__).resolve().parents[2]
@@ -83,7 +83,7 @@ def test_pages_are_made_of_what_is_stored(cells: dict[str, Cell]) -> None:
 
 @needs_archives
 def test_the_page_of_statistics_is_made_of_the_data(tmp_path: Path) -> None:
-    task_of, _ = tasks(SHARED, tmp_path, quick=False)
+    task_of, _ = tasks(SHARED_DATA, tmp_path, quick=False)
     page = (PROJECT / "docs" / "results" / "table-1.md").read_text(encoding="utf-8")
     assert statistics(task_of, quick=False) == page
 

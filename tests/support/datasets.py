@@ -41,7 +41,7 @@ def literals(kg: KnowledgeGraph) -> set[tuple[str, str, str, str]]:
     return set(table.cast(pl.String).iter_rows())
 
 
-def labels(kg: KnowledgeGraph) -> dict[str, str]:
+def display_names(kg: KnowledgeGraph) -> dict[str, str]:
     return {} if kg.names is None else {e: x for e, x in zip(kg.entities, kg.names, strict=True) if x is not None}
 
 
@@ -61,4 +61,4 @@ def assert_same_kg(one: KnowledgeGraph, other: KnowledgeGraph) -> None:
     np.testing.assert_array_equal(one.triples, other.triples)
     assert one.duplicates == other.duplicates
     assert literals(one) == literals(other)
-    assert labels(one) == labels(other)
+    assert display_names(one) == display_names(other)
