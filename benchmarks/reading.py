@@ -1,6 +1,6 @@
-"""How fast and in how much memory each format is read: the same triples with realistic IRIs in every format.
+"""Speed and peak memory of reading each format, with the same triples and realistic IRIs.
 
-Besides seconds it prints how often a plain pass over the lines, and a bare parse by pyoxigraph, fit into them.
+The time is also given relative to a plain pass over the lines, and to parsing alone with pyoxigraph.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from multiea.data.readers import RDF_FORMATS, read_kg, stem_and_format
 from multiea.data.synthetic import Synthesis, write_synthetic
 
 TRIPLES_PER_ENTITY = 5
-SECONDS_A_MILLION = {"kg.nt": 5.0, "kg.tsv": 2.0}  # allowed
+MAX_SECONDS_PER_MILLION = {"kg.nt": 5.0, "kg.tsv": 2.0}
 ENTITY_BASE, RELATION_BASE = "http://dbpedia.org/resource/", "http://dbpedia.org/ontology/"
 FIRST = ["Saint_", "New_", "Lake_", "Château_de_", "University_of_", "Mount_", "The_", "FC_", "Battle_of_", "List_of_"]
 SECOND = ["Springfield", "Alexandria", "Orléans", "Kraków", "Victoria", "Kingston", "San_José", "Newport", "Dunedin"]
@@ -33,7 +33,7 @@ RELATIONS = ["birthPlace", "team", "starring", "isPartOf", "genre", "country", "
 
 @dataclass(frozen=True)
 class Reading:
-    """One format's line of the table; ratios are None where a format has no such pass."""
+    """One row of the table. A ratio is None if the format has no such pass."""
 
     file: str
     file_mb: float
@@ -48,10 +48,10 @@ class Reading:
 
 
 def main() -> None:
-    """Writes the files, reads each, prints the table."""
+    """Writes the files, reads each one, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--triples", type=int, default=1_000_000)
-    parser.add_argument("--repeats", type=int, default=3, help="runs of each, of which the fastest counts")
+    parser.add_argument("--repeats", type=int, default=3, help="runs per file, of which the fastest counts")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -76,12 +76,12 @@ def main() -> None:
 
 
 def reading(path: Path, triples: int, repeats: int) -> Reading:
-    """Measures one file in every way that its format allows."""
+    """Measures reading one file, and the passes to compare with."""
     read = best_of(repeats, read_file, path)
     plain = None if path.suffix == ".parquet" else best_of(repeats, pass_over_lines, path)
     bare = best_of(repeats, parse_only, path) if rdf_format(path) else None
     count, arrays_mb = read.result
-    allowed = SECONDS_A_MILLION.get(path.name)
+    allowed = MAX_SECONDS_PER_MILLION.get(path.name)
     return Reading(
         file=path.name,
         file_mb=path.stat().st_size / MEGABYTE,
@@ -97,7 +97,7 @@ def reading(path: Path, triples: int, repeats: int) -> Reading:
 
 
 def cells(line: Reading) -> tuple[str, ...]:
-    """A reading as text."""
+    """The cells of one row of the table."""
 
     def ratio(value: float | None) -> str:
         return "-" if value is None else f"{value:.1f}"
@@ -120,39 +120,39 @@ def cells(line: Reading) -> tuple[str, ...]:
 
 
 def read_file(path: Path) -> tuple[int, float]:
-    """Reads a KG as a user would; returns its triples and the megabytes of its arrays."""
+    """Reads a KG as a user would. Returns the number of triples and the megabytes of its arrays."""
     kg = read_kg("kg", [path])
     names = kg.entities.estimated_size() + kg.relations.estimated_size()
     return len(kg.triples), (kg.triples.nbytes + names) / MEGABYTE
 
 
 def pass_over_lines(path: Path) -> None:
-    """The least any reader of text in Python does."""
+    """The minimal work of any text reader in Python."""
     with io.TextIOWrapper(opened(path), encoding="utf-8") as lines:
         for _ in lines:
             pass
 
 
 def parse_only(path: Path) -> None:
-    """The least any reader that uses pyoxigraph does."""
+    """The minimal work of any reader based on pyoxigraph."""
     with opened(path) as stream:
         for _ in parse(stream, format=rdf_format(path)):
             pass
 
 
 def opened(path: Path) -> IO[bytes]:
-    """The file's bytes, unpacked."""
+    """The decompressed bytes of a file."""
     return cast(IO[bytes], gzip.open(path)) if path.suffix == ".gz" else path.open("rb")
 
 
 def rdf_format(path: Path) -> RdfFormat | None:
-    """pyoxigraph's format for a file's name."""
+    """The pyoxigraph format of a file name; None if it is not RDF."""
     known = stem_and_format(path)
     return None if known is None else RDF_FORMATS.get(known[1])
 
 
 def write_files(triples: int, folder: Path) -> list[Path]:
-    """The same triples in each format; some names are not ASCII or hold a comma, as in DBpedia."""
+    """Writes the same triples in each format. Some names are not ASCII or contain a comma, as in DBpedia."""
     write_synthetic(Synthesis(kgs=2, entities=triples // TRIPLES_PER_ENTITY, noise=0.0), folder)
     schema = dict.fromkeys(("head", "relation", "tail"), pl.String)
     table = pl.read_csv(folder / "kg1.tsv", separator="\t", has_header=False, schema=schema)
@@ -171,29 +171,29 @@ def write_files(triples: int, folder: Path) -> list[Path]:
 
 
 def bases() -> dict[str, str]:
-    """What the IRIs of each column start with."""
+    """The base IRI of each column."""
     return {"head": ENTITY_BASE, "relation": RELATION_BASE, "tail": ENTITY_BASE}
 
 
 def entity_name(column: str) -> pl.Expr:
-    """Words picked by an entity's number, and the number, which keeps them apart."""
+    """A name made of words chosen by the number of an entity, and the number, which makes it unique."""
     number = pl.col(column)
     words = [word(number // divisor, of) for divisor, of in ((1, FIRST), (10, SECOND), (90, LAST))]
     return pl.concat_str(*words, pl.lit("_"), number)
 
 
 def relation_name(column: str) -> pl.Expr:
-    """A word picked by a relation's number, and the number."""
+    """A name made of a word chosen by the number of a relation, and the number."""
     return pl.concat_str(word(pl.col(column), RELATIONS), pl.col(column))
 
 
 def word(number: pl.Expr, words: list[str]) -> pl.Expr:
-    """One of some words for each number."""
+    """One of the words for each number."""
     return (number % len(words)).replace_strict(list(range(len(words))), words, return_dtype=pl.String)
 
 
 def write_turtle(named: pl.DataFrame, path: Path) -> None:
-    """Prefixed names where they may be, and the triples of a head together, as serializers write them."""
+    """Writes Turtle as serializers do: prefixed names where allowed, and the triples of a head together."""
     short = {
         column: pl.when(pl.col(column).str.contains(r"[,()]"))
         .then(pl.format(f"<{base}{{}}>", column))
@@ -206,12 +206,12 @@ def write_turtle(named: pl.DataFrame, path: Path) -> None:
 
 
 def write_lines(lines: pl.DataFrame, path: Path) -> None:
-    """A table of one column as text."""
+    """Writes a table of one column as lines of text."""
     lines.write_csv(path, include_header=False, quote_style="never", separator="\t")
 
 
 def packed(path: Path) -> Path:
-    """The file gzipped, next to it."""
+    """A gzipped copy of the file, next to it."""
     out = path.with_name(path.name + ".gz")
     with path.open("rb") as source, gzip.open(out, "wb", compresslevel=6) as target:
         shutil.copyfileobj(source, target)

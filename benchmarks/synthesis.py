@@ -1,4 +1,4 @@
-"""How `multiea synth` grows: seconds and peak memory for KGs of several sizes."""
+"""How `multiea synth` scales: seconds and peak memory for KGs of several sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from multiea.data.synthetic import Synthesis, write_synthetic
 
 @dataclass(frozen=True)
 class Generated:
-    """One size's line of the table."""
+    """One row of the table."""
 
     entities: int
     triples: int
@@ -27,7 +27,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kgs", type=int, default=3)
     parser.add_argument(
-        "--entities", type=int, nargs="+", default=[100_000, 1_000_000], help="of each KG; several sizes"
+        "--entities", type=int, nargs="+", default=[100_000, 1_000_000], help="entities per KG; several sizes"
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def generated(settings: Synthesis) -> Generated:
-    """Measures one size."""
+    """Measures generating one size."""
     with tempfile.TemporaryDirectory() as folder:
         run = measure(write_synthetic, settings, Path(folder))
     triples = sum(kg["triples"] for kg in run.result["kgs"].values())

@@ -24,8 +24,6 @@ from support.bad_input import (
 from support.datasets import write_files
 
 RUNNER = CliRunner()
-
-
 BAD: dict[str, dict[str, str | bytes]] = {
     "no file": {},
     "two fields": {"en.tsv": "a\tb\n", "fr.tsv": OTHER},

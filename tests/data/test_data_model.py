@@ -1,4 +1,4 @@
-"""KnowledgeGraph, Groups and Task: what they hold, what they refuse, and that order carries no meaning."""
+"""KnowledgeGraph, Groups and Task: their content, the input they refuse, and that order has no meaning."""
 
 import numpy as np
 import polars as pl
@@ -173,7 +173,9 @@ def test_a_split_does_not_depend_on_the_order_of_groups_entities_or_kgs() -> Non
         triples = np.column_stack([back[kg.triples[:, 0]], kg.triples[:, 1], back[kg.triples[:, 2]]])
         shuffled.append(KnowledgeGraph(kg.name, kg.entities.gather(order), kg.relations, rng.permutation(triples)))
     shuffled = shuffled[::-1]
-    moved = Task(shuffled, Groups.from_names(shuffled, list(rng.permutation(rows)))).split(random_state=5)
+    moved = Task(shuffled, Groups.from_names(shuffled, [rows[at] for at in rng.permutation(len(rows))])).split(
+        random_state=5
+    )
 
     def as_sets(task: Task, groups: Groups) -> set[frozenset[str]]:
         return {frozenset(name for name in row if name) for row in groups.to_table(task.kgs).iter_rows()}

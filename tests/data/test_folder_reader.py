@@ -65,7 +65,8 @@ def test_entities_tsv_adds_names_and_isolated_entities(tmp_path: Path) -> None:
 
 
 def test_hidden_files_and_files_of_other_kinds_are_ignored(tmp_path: Path) -> None:
-    files = {"en.tsv": TSV, "fr.tsv": FRENCH, ".DS_Store.tsv": b"\xff", "README.md": "hello", "deeper/x.tsv": "a\n"}
+    files: dict[str, str | bytes] = {"en.tsv": TSV, "fr.tsv": FRENCH, "README.md": "hello", "deeper/x.tsv": "a\n"}
+    files[".DS_Store.tsv"] = b"\xff"
     assert load_with(tmp_path, files).kg_names == ("en", "fr")
 
 

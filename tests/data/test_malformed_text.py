@@ -1,4 +1,4 @@
-"""Whatever bytes a file holds, reading it gives a sound result or an error that a user can mend; nothing else."""
+"""Reading a file with any content gives a consistent result or an error that a user can correct."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -26,9 +27,9 @@ from multiea.data.write import write_task
 from multiea.foundation.errors import InputError, MultiEAError
 from support.datasets import assert_same_kg, named, parquet, write_files
 
-SLOW_IS_FINE = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
+SUPPRESSED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 # The same examples in every run: of 10,000 flipped bits in a Parquet file about three make polars abort the process.
-thorough = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=SLOW_IS_FINE)
+thorough = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=SUPPRESSED)
 
 NT = "".join(f"<http://{{0}}.org/{i}> <http://{{0}}.org/p> <http://{{0}}.org/{i + 1}> .\n" for i in range(3))
 XML = """<?xml version="1.0" encoding="utf-8"?>
@@ -90,8 +91,8 @@ FRENCH = KnowledgeGraph.from_triples("fr", [("x", "r", "y"), ("http://fr.org/0",
 
 
 @dataclass(frozen=True)
-class Attack:
-    """A file whose content is attacked: something valid to start from, how it is read, and what lies around it."""
+class FuzzedFile:
+    """A file whose content is varied: valid content to start from, how it is read, and the files around it."""
 
     name: str
     valid: bytes
@@ -99,7 +100,7 @@ class Attack:
     around: Mapping[str, str | bytes] = field(default_factory=dict)
 
     def with_content(self, content: bytes, *, lenient: bool = False) -> None:
-        """Reads the content; anything but a sound result or an error of ours fails the test."""
+        """Reads the content. Anything but a consistent result or a MultiEAError fails the test."""
         with tempfile.TemporaryDirectory() as place:
             path = write_files(Path(place) / "zh_en", {**self.around, self.name: content}) / self.name
             complaint = "none"
@@ -110,7 +111,7 @@ class Attack:
             assert complaint
 
 
-def check_sound(kg: KnowledgeGraph) -> None:
+def check_consistent(kg: KnowledgeGraph) -> None:
     assert kg.entities.n_unique() == len(kg.entities) > 0
     assert not kg.entities.has_nulls()
     assert not kg.relations.has_nulls()
@@ -120,7 +121,7 @@ def check_sound(kg: KnowledgeGraph) -> None:
 
 
 def check_kg(path: Path, lenient: bool) -> None:
-    check_sound(read_kg("de", [path]))
+    check_consistent(read_kg("de", [path]))
 
 
 def check_groups(path: Path, lenient: bool) -> None:
@@ -132,36 +133,38 @@ def check_folder(path: Path, lenient: bool) -> None:
     task = multiea.load(path.parent, lenient=lenient)
     multiea.inspect(task)
     for kg in task.kgs:
-        check_sound(kg)
+        check_consistent(kg)
     assert (task.known.members < [len(kg.entities) for kg in task.kgs]).all()
 
 
-ATTACKS = {
-    "TSV": Attack("de.tsv", TABLE.encode(), check_kg),
-    "TSV with header": Attack("de.tsv", b"extra\ttail\thead\trelation\nq\ta\tb\tc\n", check_kg),
-    "CSV": Attack("de.csv", b'head,relation,tail\n"a, ""x""\nb",r,c\r\nd,"",e\nf,r,"g"\n', check_kg),
-    "N-Triples": Attack("de.nt", NT.format("de").encode() + b'_:b <http://x.org/l> "a\\n\\u00e9"@en-GB .\n', check_kg),
-    "N-Quads": Attack("de.nq", NT.format("de").replace(" .", " <http://x.org/g> .").encode(), check_kg),
-    "Turtle": Attack("de.ttl", TURTLE.encode(), check_kg),
-    "RDF/XML": Attack("de.rdf", XML.encode(), check_kg),
-    "Parquet": Attack("de.parquet", PARQUET, check_kg),
-    "groups.tsv": Attack("groups.tsv", b"en\tfr\na\tx\n\ty\nb\t\n", check_groups),
-    "seeds.csv": Attack("seeds.csv", b'"en",fr\na,x\n"b","y"\n', check_groups),
-    "seeds.parquet": Attack(
+FUZZED_FILES = {
+    "TSV": FuzzedFile("de.tsv", TABLE.encode(), check_kg),
+    "TSV with header": FuzzedFile("de.tsv", b"extra\ttail\thead\trelation\nq\ta\tb\tc\n", check_kg),
+    "CSV": FuzzedFile("de.csv", b'head,relation,tail\n"a, ""x""\nb",r,c\r\nd,"",e\nf,r,"g"\n', check_kg),
+    "N-Triples": FuzzedFile(
+        "de.nt", NT.format("de").encode() + b'_:b <http://x.org/l> "a\\n\\u00e9"@en-GB .\n', check_kg
+    ),
+    "N-Quads": FuzzedFile("de.nq", NT.format("de").replace(" .", " <http://x.org/g> .").encode(), check_kg),
+    "Turtle": FuzzedFile("de.ttl", TURTLE.encode(), check_kg),
+    "RDF/XML": FuzzedFile("de.rdf", XML.encode(), check_kg),
+    "Parquet": FuzzedFile("de.parquet", PARQUET, check_kg),
+    "groups.tsv": FuzzedFile("groups.tsv", b"en\tfr\na\tx\n\ty\nb\t\n", check_groups),
+    "seeds.csv": FuzzedFile("seeds.csv", b'"en",fr\na,x\n"b","y"\n', check_groups),
+    "seeds.parquet": FuzzedFile(
         "seeds.parquet", parquet(pl.DataFrame({"en": ["a", None], "fr": ["x", "y"]})), check_groups
     ),
-    "SSSOM": Attack("seeds.sssom.tsv", SSSOM.encode(), check_groups),
-    "owl:sameAs": Attack("seeds.nt", SAME_AS.encode(), check_groups),
-    "entities.tsv": Attack("entities.tsv", b"kg\tentity\tlabel\nen\ta\tA\nfr\tnew\t\n", check_folder, KGS),
-    "dataset.toml": Attack("dataset.toml", TOML.encode(), check_folder, TOML_FILES),
-    "OpenEA triples": Attack("rel_triples_2", b"x\tr\ty\ny\tr\tx\n", check_folder, OPENEA),
-    "OpenEA links": Attack("ent_links", b"a\tx\nb\ty\n", check_folder, OPENEA),
-    "DBP15K triples": Attack("triples_1", b"0\t7\t1\n1\t7\t0\n", check_folder, DBP15K),
-    "DBP15K entity ids": Attack("ent_ids_2", b"2\tx\n3\ty\n", check_folder, DBP15K),
-    "DBP15K links": Attack("ref_ent_ids", b"0\t2\n", check_folder, DBP15K),
+    "SSSOM": FuzzedFile("seeds.sssom.tsv", SSSOM.encode(), check_groups),
+    "owl:sameAs": FuzzedFile("seeds.nt", SAME_AS.encode(), check_groups),
+    "entities.tsv": FuzzedFile("entities.tsv", b"kg\tentity\tlabel\nen\ta\tA\nfr\tnew\t\n", check_folder, KGS),
+    "dataset.toml": FuzzedFile("dataset.toml", TOML.encode(), check_folder, TOML_FILES),
+    "OpenEA triples": FuzzedFile("rel_triples_2", b"x\tr\ty\ny\tr\tx\n", check_folder, OPENEA),
+    "OpenEA links": FuzzedFile("ent_links", b"a\tx\nb\ty\n", check_folder, OPENEA),
+    "DBP15K triples": FuzzedFile("triples_1", b"0\t7\t1\n1\t7\t0\n", check_folder, DBP15K),
+    "DBP15K entity ids": FuzzedFile("ent_ids_2", b"2\tx\n3\ty\n", check_folder, DBP15K),
+    "DBP15K links": FuzzedFile("ref_ent_ids", b"0\t2\n", check_folder, DBP15K),
 }
 
-NASTY = [
+UNUSUAL: list[bytes | str] = [
     *(bytes([code]) for code in (0, 1, 9, 10, 11, 12, 13, 28, 34, 35, 38, 39, 40, 44, 45, 46, 58, 60, 62, 91, 92, 93)),
     *("\ufeff", "\u2028", "\x85", "\ufffe", "\u0301", "😀", "é"),
     *(b"\xff", b"\xfe\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xc3", b"\x1f\x8b", b"x^", b"x\x01"),
@@ -181,12 +184,12 @@ NASTY = [
     ),
     *(b"<!DOCTYPE a>", b"<![CDATA[", b"<?xml?>", b' encoding="big5"', b"<<", b">>", b"<<(", b"{|", b"#", b"\x1a"),
 ]
-PIECES = [piece.encode() if isinstance(piece, str) else piece for piece in NASTY]
+PIECES = [piece.encode() if isinstance(piece, str) else piece for piece in UNUSUAL]
 
 
 @st.composite
 def mutated(draw: st.DrawFn, valid: bytes) -> bytes:
-    """A valid file after a few accidents to its bytes or lines."""
+    """A valid file after a few random changes to its bytes or lines."""
     data = valid
     for _ in range(draw(st.integers(1, 4))):
         at = draw(st.integers(0, len(data)))
@@ -223,47 +226,47 @@ def contents(valid: bytes) -> st.SearchStrategy[bytes]:
     )
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", FUZZED_FILES)
 @thorough
 @given(st.data())
 def test_any_content_is_read_or_refused(name: str, data: st.DataObject) -> None:
-    attack = ATTACKS[name]
-    attack.with_content(data.draw(contents(attack.valid)), lenient=data.draw(st.booleans()))
+    fuzzed = FUZZED_FILES[name]
+    fuzzed.with_content(data.draw(contents(fuzzed.valid)), lenient=data.draw(st.booleans()))
 
 
 ALMOST_NOTHING = [b"", b"\n" * 5, b"\r", b"\r\n\r\n", b"\0", b"\xef\xbb\xbf", b"\t", b"\t\t\n", b",,\n", b'"', b"# x\n"]
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", FUZZED_FILES)
 def test_an_almost_empty_file_is_read_or_refused(name: str) -> None:
     for content in ALMOST_NOTHING:
-        ATTACKS[name].with_content(content)
+        FUZZED_FILES[name].with_content(content)
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", FUZZED_FILES)
 def test_a_valid_file_with_an_unusual_insertion_is_read_or_refused(name: str) -> None:
-    attack = ATTACKS[name]
-    end = len(attack.valid)
-    places = itertools.cycle([0, end // 2, attack.valid.find(b"\n") + 1, end])
+    fuzzed = FUZZED_FILES[name]
+    end = len(fuzzed.valid)
+    places = itertools.cycle([0, end // 2, fuzzed.valid.find(b"\n") + 1, end])
     for piece, at in zip(PIECES, places, strict=False):
-        attack.with_content(attack.valid[:at] + piece + attack.valid[at:])
+        fuzzed.with_content(fuzzed.valid[:at] + piece + fuzzed.valid[at:])
 
 
 @pytest.mark.parametrize("name", ["TSV", "CSV", "N-Triples", "Turtle", "RDF/XML", "Parquet", "SSSOM"])
 @thorough
 @given(st.data())
 def test_any_gzip_is_read_or_refused(name: str, data: st.DataObject) -> None:
-    plain = ATTACKS[name]
+    plain = FUZZED_FILES[name]
     packed = gzip.compress(plain.valid, mtime=0)
     content = data.draw(contents(packed) | contents(plain.valid).map(gzip.compress) | st.just(packed * 2))
-    Attack(f"{plain.name}.gz", packed, plain.check).with_content(content)
+    FuzzedFile(f"{plain.name}.gz", packed, plain.check).with_content(content)
 
 
 def test_a_flipped_bit_in_a_parquet_file_is_read_or_refused() -> None:
-    attack = ATTACKS["Parquet"]
+    fuzzed = FUZZED_FILES["Parquet"]
     valid = parquet(pl.DataFrame({"head": ["a", "b"], "relation": ["r", "s"], "tail": ["c", "d"]}))
     for at in range(2, len(valid), 3):
-        attack.with_content(valid[:at] + bytes([valid[at] ^ 2]) + valid[at + 1 :])
+        fuzzed.with_content(valid[:at] + bytes([valid[at] ^ 2]) + valid[at + 1 :])
 
 
 # What is written is read back
@@ -335,9 +338,8 @@ def csv_texts(draw: st.DrawFn) -> str:
     width = draw(st.integers(1, 4))
     rows = draw(st.lists(st.lists(FIELD, min_size=width, max_size=width), max_size=8))
     buffer = io.StringIO(newline="")
-    quoting, line_end = draw(
-        st.sampled_from([(csv.QUOTE_ALL, "\n"), (csv.QUOTE_ALL, "\r\n"), (csv.QUOTE_MINIMAL, "\r\n")])
-    )
+    quote_all, line_end = draw(st.sampled_from([(True, "\n"), (True, "\r\n"), (False, "\r\n")]))
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if quote_all else csv.QUOTE_MINIMAL
     csv.writer(buffer, quoting=quoting, lineterminator=line_end).writerows(rows)
     return buffer.getvalue()
 

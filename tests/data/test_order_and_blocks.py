@@ -12,8 +12,6 @@ from support.datasets import Triple, assert_same_kg, facts, named
 from support.reading import FRENCH, RDF_FILES, X, kg_of, load_with
 
 ROWS = [(f"e{i % 37}é", f"r{i % 5}", f"e{(i * i + 1) % 41}") for i in range(200)]
-
-
 NASTY_ROWS = [(f'{h}, "x"\n{t}', r, f'{t}\r\n"') for h, r, t in ROWS]
 
 

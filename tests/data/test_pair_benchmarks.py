@@ -48,8 +48,6 @@ DBP15K = {
     "triples_1": "0\t7\t1\n",
     "triples_2": "2\t8\t3\n3\t8\t5\n",
 }
-
-
 RELATION_IDS = {"rel_ids_1": "7\thttp://zh/p\n", "rel_ids_2": "8\thttp://en/p\n"}
 
 

@@ -1,4 +1,4 @@
-"""Synthetic data sets hold what was asked for, and their groups are true."""
+"""Synthetic data sets have the requested properties, and their groups are correct."""
 
 from contextlib import nullcontext
 from itertools import combinations
@@ -97,7 +97,7 @@ def pairs_by_relation(triples: list[tuple[int, int, int]]) -> list[list[tuple[in
 
 
 def linked_in_first_two_kgs(task: multiea.Task) -> list[set[tuple[int, int]]]:
-    """For each of two KGs which of their shared entities it links."""
+    """For each of the first two KGs, the pairs of their shared entities that it links."""
     _, _, pairs = next(iter(task.known.pairs()))
     return [{(h, t) for h, _, t in triples_among(task.kgs[i], pairs[:, i])} for i in range(2)]
 
@@ -126,21 +126,21 @@ def test_degrees_and_relations_are_heavy_tailed(default: multiea.Task) -> None:
 
 
 def test_relations_prefer_certain_types_of_entities(default: multiea.Task) -> None:
-    """The heads of one relation, and its tails, have more of one type than all entities have."""
+    """The heads of a relation, and its tails, have one type more often than all entities do."""
     kg = default.kgs[0]
     head, relation, tail = kg.triples.T
     uses = np.bincount(relation)
     is_a, *others = np.argsort(-uses)
-    type_of = np.arange(len(kg.entities))  # the broadest type has none but itself
+    type_of = np.arange(len(kg.entities))  # the root type is its own type
     type_of[head[relation == is_a]] = tail[relation == is_a]
 
-    def share_of_commonest_type(entities: np.ndarray) -> float:
-        return np.bincount(type_of[entities]).max() / len(entities)
+    def share_of_most_frequent_type(entities: np.ndarray) -> float:
+        return float(np.bincount(type_of[entities]).max() / len(entities))
 
-    anyone = share_of_commonest_type(np.arange(len(type_of)))
+    overall = share_of_most_frequent_type(np.arange(len(type_of)))
     for ends in (head, tail):
-        shares = [share_of_commonest_type(ends[relation == other]) for other in others[:50]]
-        assert np.median(shares) > 2 * anyone
+        shares = [share_of_most_frequent_type(ends[relation == other]) for other in others[:50]]
+        assert np.median(shares) > 2 * overall
 
 
 def test_equal_random_states_give_equal_files_and_different_ones_different_files(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The shipped data set `world` is what its script builds, and gives nothing away but structure."""
+"""The shipped data set `world` is what its script builds, and its ids carry no information."""
 
 import os
 import re
@@ -64,7 +64,7 @@ def test_ids_are_opaque_and_no_id_or_relation_is_in_two_graphs() -> None:
 
 
 def test_without_the_pinned_packages_the_script_stops_with_an_error(tmp_path: Path) -> None:
-    # -S hides the installed packages, so that this also holds where they are there.
+    # -S hides the installed packages, so that this also works where they are installed.
     command = [sys.executable, "-S", str(SCRIPT), "--out", str(tmp_path / "world")]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert result.returncode == 2

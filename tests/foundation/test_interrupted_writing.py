@@ -1,4 +1,4 @@
-"""A full disk or a kill leaves what was there whole."""
+"""A full disk or a killed process does not damage existing results."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Writing small data sets, and comparing KGs and groups by their content."""
+"""Writes small data sets, and compares KGs and groups by their content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the project and its optional real data are."""
+"""Paths of the project and of its optional real data."""
 
 from pathlib import Path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import multiea
@@ -10,20 +11,10 @@ from multiea.data.readers import read_kg
 from support.datasets import Triple, write_files
 
 FACTS: set[Triple] = {("Oslo", "capital of", "Norway"), ("Bergen", "lies in", "Norway"), ("Norway", "is a", "country")}
-
-
 TSV = "Oslo\tcapital of\tNorway\nBergen\tlies in\tNorway\nNorway\tis a\tcountry\n"
-
-
 FRENCH = "Norvège\test un\tpays\nOslo\tcapitale de\tNorvège\n"
-
-
 GERMAN = "Norwegen\tist ein\tLand\n"
-
-
 X = "http://x.org/"
-
-
 SAME_AS = "<{}> <http://www.w3.org/2002/07/owl#sameAs> <{}> .\n"
 
 RDF_FACTS: set[Triple] = {(f"{X}a", f"{X}p", f"{X}b"), (f"{X}b", f"{X}p", f"{X}c"), (f"{X}a", f"{X}q", f"{X}c")}
@@ -73,7 +64,7 @@ RDF_FILES = {
 }
 
 
-def kg_of(folder: Path, files: dict[str, str | bytes], **options: object) -> KnowledgeGraph:
+def kg_of(folder: Path, files: Mapping[str, str | bytes], **options: object) -> KnowledgeGraph:
     write_files(folder, files)
     return read_kg("a", [folder / name for name in files], **options)  # type: ignore[arg-type]
 
@@ -88,5 +79,5 @@ def iri_kgs(folder: Path) -> dict[str, str | bytes]:
     }
 
 
-def load_with(folder: Path, files: dict[str, str | bytes], **options: object) -> multiea.Task:
+def load_with(folder: Path, files: Mapping[str, str | bytes], **options: object) -> multiea.Task:
     return multiea.load(write_files(folder, files), **options)  # type: ignore[arg-type]
