@@ -166,7 +166,7 @@ def test_force_replaces_our_own_folders_only_and_follows_links(tmp_path: Path) -
     (tmp_path / "theirs" / "thesis.tex").write_text("precious", encoding="utf-8")
     code, output = run("synth", "--entities", "100", "--out", str(tmp_path / "theirs"), "--force")
     assert code == 2
-    assert "holds something else" in output
+    assert "is not a data set" in output
     (tmp_path / "ours").mkdir()
     (tmp_path / "ours" / "groups.tsv").write_text("old", encoding="utf-8")
     (tmp_path / "link").symlink_to(tmp_path / "ours")
@@ -216,7 +216,7 @@ def test_a_file_named_nearly_like_one_with_a_meaning_is_not_taken_for_a_kg(tmp_p
     (folder / name).write_text("a\tb\tc\n", encoding="utf-8")
     code, output = run("inspect", str(folder))
     assert code == 2
-    assert "nearly one with a meaning" in output
+    assert "close to a reserved one" in output
 
 
 def test_files_that_are_not_read_are_mentioned(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_files_that_are_not_read_are_mentioned(tmp_path: Path) -> None:
     (folder / "README.md").write_text("notes", encoding="utf-8")
     code, output = run("inspect", str(folder))
     assert code == 0
-    assert "not read, since the names say no format: d.tsv.bz2, e.tsv" in output
+    assert "not read, because the extensions are unknown: d.tsv.bz2, e.tsv" in output
 
 
 def test_training_says_how_it_goes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
