@@ -3,7 +3,7 @@
 import multiea
 task = multiea.load("world")                 # or a folder of your own, or multiea.Task(kgs, seeds)
 alignment = multiea.align(task)              # learns from task.seeds alone
-alignment.groups                             # a polars table: group_id, kg, entity, confidence, status
+alignment.groups                             # a polars table: group_id, kg, entity, name, confidence, status
 alignment.evaluate(task.held_out)            # {"m_hits": {"test": {"1": ..}}, "pairs": {"precision": ..}, ..}
 alignment.save("run/")                       # multiea.open("run/") brings it back
 """
@@ -13,51 +13,63 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from multiea.foundation.version import __version__
+
 if TYPE_CHECKING:
+    from multiea.api import (
+        Alignment,
+        add,
+        align,
+        open,  # noqa: A004
+    )
     from multiea.data.groups import Groups
     from multiea.data.inspection import inspect
     from multiea.data.knowledge_graph import KnowledgeGraph
     from multiea.data.load import load
     from multiea.data.task import Task
-    from multiea.engines.encoder_embeddings import register_encoder
     from multiea.engines.encoders.base import Encoder
-    from multiea.engines.propagation import Propagation
-    from multiea.engines.training import Training
+    from multiea.engines.encoders.registry import register_encoder
     from multiea.foundation.errors import InputError, MultiEAError, OutputError, SettingError
-    from multiea.grouping.alignment import Alignment
-    from multiea.pipeline.adding import add
-    from multiea.pipeline.align import align
-    from multiea.pipeline.bootstrapping import Bootstrapping
-    from multiea.runs.opening import open_run as open  # noqa: A004
-    from multiea.settings.configuration import Settings
-    from multiea.similarity.enhancement import Enhancement
+    from multiea.runs.loading import load_task
+    from multiea.settings.bootstrapping import Bootstrapping
+    from multiea.settings.config_file import read_settings
+    from multiea.settings.data import Data
+    from multiea.settings.enhancement import Enhancement
+    from multiea.settings.propagation import Propagation
+    from multiea.settings.training import Training
+    from multiea.settings.tree import AlignSettings
 
 # Loaded on first use: importing multiea must not cost the import of numpy, polars or torch.
 _HOMES = {
-    "Alignment": "multiea.grouping.alignment:Alignment",
-    "Bootstrapping": "multiea.pipeline.bootstrapping:Bootstrapping",
+    "AlignSettings": "multiea.settings.tree:AlignSettings",
+    "Alignment": "multiea.api:Alignment",
+    "Bootstrapping": "multiea.settings.bootstrapping:Bootstrapping",
+    "Data": "multiea.settings.data:Data",
     "Encoder": "multiea.engines.encoders.base:Encoder",
-    "Enhancement": "multiea.similarity.enhancement:Enhancement",
+    "Enhancement": "multiea.settings.enhancement:Enhancement",
     "Groups": "multiea.data.groups:Groups",
     "InputError": "multiea.foundation.errors:InputError",
     "KnowledgeGraph": "multiea.data.knowledge_graph:KnowledgeGraph",
     "MultiEAError": "multiea.foundation.errors:MultiEAError",
     "OutputError": "multiea.foundation.errors:OutputError",
-    "Propagation": "multiea.engines.propagation:Propagation",
+    "Propagation": "multiea.settings.propagation:Propagation",
     "SettingError": "multiea.foundation.errors:SettingError",
-    "Settings": "multiea.settings.configuration:Settings",
     "Task": "multiea.data.task:Task",
-    "Training": "multiea.engines.training:Training",
-    "add": "multiea.pipeline.adding:add",
-    "align": "multiea.pipeline.align:align",
+    "Training": "multiea.settings.training:Training",
+    "add": "multiea.api:add",
+    "align": "multiea.api:align",
     "inspect": "multiea.data.inspection:inspect",
     "load": "multiea.data.load:load",
-    "open": "multiea.runs.opening:open_run",
-    "register_encoder": "multiea.engines.encoder_embeddings:register_encoder",
+    "load_task": "multiea.runs.loading:load_task",
+    "open": "multiea.api:open",
+    "read_settings": "multiea.settings.config_file:read_settings",
+    "register_encoder": "multiea.engines.encoders.registry:register_encoder",
 }
 __all__ = [
+    "AlignSettings",
     "Alignment",
     "Bootstrapping",
+    "Data",
     "Encoder",
     "Enhancement",
     "Groups",
@@ -67,20 +79,26 @@ __all__ = [
     "OutputError",
     "Propagation",
     "SettingError",
-    "Settings",
     "Task",
     "Training",
+    "__version__",
     "add",
     "align",
     "inspect",
     "load",
+    "load_task",
     "open",
+    "read_settings",
     "register_encoder",
 ]
-__version__ = "0.1.0"
+
+
+_RENAMED = {"Settings": "AlignSettings; read a file of settings with multiea.read_settings"}
 
 
 def __getattr__(name: str) -> object:
+    if name in _RENAMED:
+        raise AttributeError(f"multiea.{name} is now multiea.{_RENAMED[name]}")
     if name not in _HOMES:
         raise AttributeError(f"module 'multiea' has no attribute '{name}'")
     module, attribute = _HOMES[name].split(":")
@@ -90,4 +108,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted(__all__)

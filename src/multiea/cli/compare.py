@@ -10,7 +10,7 @@ import typer
 from multiea.cli.console import command, out, print_json, print_table
 from multiea.cli.options import AsJson, Force, RandomState, ShowProgress
 from multiea.foundation.atomic_files import new_file, refuse_existing_file
-from multiea.foundation.errors import SettingError, counted
+from multiea.foundation.errors import SettingError, check_random_state, counted
 
 if TYPE_CHECKING:
     from multiea.evaluation.changes import Changes
@@ -31,11 +31,10 @@ def compare(
     show_progress: ShowProgress = True,
 ) -> None:
     """Show runs side by side, test each against the first, and say what changed between two."""
-    from multiea.data.task import check_random_state
     from multiea.evaluation.comparison import compare as compare_runs
-    from multiea.evaluation.comparison import summarised
+    from multiea.evaluation.evaluate import evaluate
+    from multiea.evaluation.run_summary import summarise
     from multiea.foundation import progress
-    from multiea.runs.files import read_metrics
     from multiea.runs.opening import open_run
 
     if len(runs) < 2:
@@ -50,11 +49,11 @@ def compare(
     summaries = []
     with progress.stage("reading runs", len(runs)) as advance:
         for run in runs:
-            alignment = open_run(run)
-            metrics = read_metrics(run)
+            opened = open_run(run)
+            alignment, metrics = opened.alignment, dict(opened.metrics)
             if len(alignment.task.held_out) and "m_hits" not in metrics:
-                metrics = alignment.evaluate() | metrics
-            summaries.append(summarised(str(run), alignment, metrics))
+                metrics = evaluate(alignment) | metrics
+            summaries.append(summarise(str(run), alignment, metrics))
             advance(1)
     comparison = compare_runs(summaries, random_state=random_state)
     if out_file is not None:
@@ -102,7 +101,7 @@ def show_comparison(comparison: Comparison) -> None:
 
 
 def _show_tests(comparison: Comparison) -> None:
-    from multiea.evaluation.comparison import OUTCOMES
+    from multiea.evaluation.run_summary import OUTCOMES
 
     numbered = list(enumerate(comparison.tested, start=2))
     rows = [
@@ -144,7 +143,7 @@ def _show_changes(changes: Changes) -> None:
     rows = []
     for number, change in enumerate(surest, start=1):
         for group in change["groups"]:
-            members = "; ".join(f"{member['kg']}: {member['label']}" for member in group["members"])
+            members = "; ".join(f"{member['kg']}: {member['name']}" for member in group["members"])
             run = {"first": "1", "second": "2"}[group["run"]]
             rows.append([number, change["what"], run, members, f"{group['confidence']:.2f}", group["right"]])
     out.print()

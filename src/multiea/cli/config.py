@@ -27,9 +27,9 @@ def init(
     """Write a TOML file of all settings, each with its default and what it is for."""
     refuse_existing_file(out_file, force=force)
 
-    from multiea.settings.configuration import commented
+    from multiea.settings.config_file import config_template
 
-    text = commented(engine)
+    text = config_template(engine)
     with new_file(out_file, force=force) as draft:
         draft.write_text(text, encoding="utf-8")
     if as_json:
@@ -48,10 +48,10 @@ def show(
     """Show the settings in force: those of a file, and what is usual where it says nothing."""
     import tomli_w
 
-    from multiea.settings.configuration import Settings
+    from multiea.settings.config_file import read_settings
     from multiea.settings.fields import without_none
 
-    settings = Settings.read(file).in_force()
+    settings = read_settings(file).recorded()
     if as_json:
         print_json(settings)
     else:

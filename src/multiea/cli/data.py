@@ -54,7 +54,7 @@ def inspect(
     if as_json:
         print_json(inspection.as_dict())
     else:
-        show_inspection(inspection, already_said=len(task.notes))
+        show_inspection(inspection, already_shown=len(task.origin.warnings))
 
 
 @command

@@ -59,9 +59,9 @@ def export(
         refuse_existing(out_path, "folder of alignments", force=force)
     else:
         refuse_existing_file(out_path, force=force)
-    alignment = open_run(run, with_triples=to in exports.WITH_TRIPLES, data=data)
+    opened = open_run(run, with_triples=to in exports.WITH_TRIPLES, data=data)
     choices = exports.Choices(closure, predicate, tuple(prefer or ()), undo)
-    written = exports.export(alignment, to, out_path, choices, force=force)
+    written = exports.export(opened, to, out_path, choices, force=force)
     if as_json:
         answer = {"to": to, "files": [str(path) for path in written.files], "records": written.records}
         print_json(answer | {"encoded": written.encoded})

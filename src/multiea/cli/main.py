@@ -9,17 +9,17 @@ from typing import Annotated
 
 import typer
 
-from multiea.cli import add, align, compare, config, data, export, report, reproduce
+from multiea.cli import add, align, compare, config, data, demo, evaluate, export, report, reproduce
 from multiea.cli.console import out
 
 COMMANDS = (
-    align.demo,
+    demo.demo,
     data.inspect,
     data.build,
     data.synth,
     align.align,
     add.add,
-    align.evaluate,
+    evaluate.evaluate,
     compare.compare,
     export.export,
     report.report,
@@ -37,7 +37,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from multiea import __version__
+        from multiea.foundation.version import __version__
 
         out.print(f"multiea {__version__}")
         raise typer.Exit

@@ -1,4 +1,4 @@
-"""Words several commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import Annotated
 
 import typer
 
-DATASET_HELP = "A folder, a dataset.toml, 'world', or several files, one a KG."
+DATASET_HELP = "A folder, a dataset.toml, 'world', or several files, one per KG."
 Dataset = Annotated[list[str], typer.Argument(help=DATASET_HELP, show_default=False)]
 Seeds = Annotated[
     Path | None, typer.Option("--seeds", help="A file of known groups to learn from: TSV, CSV, SSSOM or owl:sameAs.")
 ]
-Lenient = Annotated[bool, typer.Option("--lenient", help="Drop groups' entities that their KG does not have.")]
+Lenient = Annotated[bool, typer.Option("--lenient", help="Drop members of groups that their KG does not have.")]
 Out = Annotated[Path, typer.Option("--out", help="The folder to write.", show_default=False)]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is there.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
-ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="Show how far long work is.")]
-RandomState = Annotated[int, typer.Option(help="The same number gives the same result.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="Show the progress of long work.")]
+RandomState = Annotated[int, typer.Option(help="The seed of all random numbers; the same number, the same result.")]
 MovedData = Annotated[
     list[str] | None,
     typer.Option("--data", help="Where the run's data set is now, if it has moved.", metavar="<DATASET>"),
 ]
-Device = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+Device = Annotated[str, typer.Option(help="The device for tensors: auto, cpu or cuda.")]

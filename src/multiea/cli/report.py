@@ -32,12 +32,14 @@ def report(
     if file.suffix.lower() not in (".html", ".htm"):
         raise SettingError(f"--out must be an HTML file, ending in .html; got {file}")
     refuse_existing_file(file, force=force)
-    from multiea.report.embedding_map import HOW_TO_GET_IT, has_tsne
+    from multiea.report.checked_run import checked_run  # deferred: imports torch
     from multiea.report.page import write_report
-    from multiea.report.run_data import subject_of_run
+    from multiea.report.subject import Subject
+    from multiea.report.tsne import HOW_TO_GET_IT, has_tsne
+    from multiea.runs.opening import open_run_with_triples_if_possible
 
-    subject = subject_of_run(run, data)
-    sections = write_report(subject, file, force=force)
+    subject = Subject(checked_run(open_run_with_triples_if_possible(run, data)))
+    sections = write_report(subject.run, file, force=force)
     missing = {} if subject.missing_triples is None else {"triples": subject.missing_triples}
     missing |= {} if has_tsne() else {"map": f"needs openTSNE: {HOW_TO_GET_IT}"}
     size, seconds = file.stat().st_size, time.perf_counter() - start

@@ -43,13 +43,13 @@ def reproduce(
 
     What is stored in experiments/results is not run again; an interrupted run goes on where it stopped.
     """
+    from multiea.engines.devices import resolve_device  # deferred: imports torch
     from multiea.reproduction.cells import read_cells, wanted
     from multiea.reproduction.figures import case_study, need_tsne, statistics
     from multiea.reproduction.pages import pages, sensitivity_svg
     from multiea.reproduction.running import run_cells, tasks
-    from multiea.settings.how import chosen_device
 
-    chosen_device(device)
+    resolve_device(device)
     chosen = list(dict.fromkeys(names or (ALL,)))
     for name in chosen:
         resolve(name, dict.fromkeys((*NEEDS, ALL)), what="table or figure")

@@ -1,71 +1,89 @@
-"""What the command line prints of a task, a run and its scores."""
+"""What the command line prints about a task, a run and its scores."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from multiea.cli.console import err, out, print_table
 from multiea.foundation.errors import counted
+from multiea.settings.bootstrapping import BOOTSTRAP_POOLS
 
 if TYPE_CHECKING:
     from multiea.data.inspection import Inspection
-    from multiea.grouping.alignment import Alignment
+    from multiea.grouping.alignment import AlignmentResult
+    from multiea.runs.run import Run
 
 ENOUGH_EXAMPLES = 50
-WIDEST_MATRIX = 20  # of more KGs only the JSON shows all pairs
+WIDEST_MATRIX = 20  # for more KGs only the JSON has all pairs
 
 
-def show_how(alignment: Alignment) -> None:
-    """Which engine, where labels came from, and what confidences rest on."""
-    from multiea.pipeline.bootstrapping import POOLS
-    from multiea.similarity.search import SEARCHES
+def show_process(alignment: AlignmentResult) -> None:
+    """The engine, the pseudo-labels, and what confidences are based on."""
+    from multiea.similarity.search import SEARCHES  # deferred: imports torch
 
-    history, calibration = alignment.history, alignment.calibration
-    how = f"engine {alignment.settings['engine']}"
-    how += ", trained for each pair of KGs alone" if alignment.settings.get("pairwise") else ""
+    history, calibration, settings = alignment.history, alignment.calibration, alignment.settings
+    words = f"engine {settings.engine}"
+    words += ", trained on each pair of KGs separately" if settings.pairwise else ""
     if "bootstrap" in history:
-        rounds = len(history["rounds"])
-        how += f"; bootstrap {history['bootstrap']} ({POOLS[history['bootstrap']]}), {counted(rounds, 'round')}, "
-        how += f"{history['labels']:,} labels at last; search {history['search']} ({SEARCHES[history['search']]})"
-    out.print(how)
+        pool, search = history["bootstrap"], history["search"]
+        words += f"; bootstrap {pool} ({BOOTSTRAP_POOLS[pool]}), {counted(len(history['rounds']), 'round')}, "
+        words += f"{counted(history['marks'] - len(alignment.known.groups), 'pseudo-label')}"
+        words += f"; search {search} ({SEARCHES[search]})"
+    out.print(words)
     if calibration.examples:
-        pairs = counted(calibration.examples, "pair")
-        few = "" if calibration.examples >= ENOUGH_EXAMPLES else "; that is few, so take them as a rough guide"
+        few = "" if calibration.examples >= ENOUGH_EXAMPLES else "; these are few, so confidences are a rough guide"
         out.print(
-            f"confidences: learned from {pairs} with seeds held back; below {calibration.threshold:.2f} left alone{few}"
+            f"confidences: calibrated on {counted(calibration.examples, 'pair')} of validation seeds; members below "
+            f"{calibration.threshold:.2f} stay unmatched{few}"
         )
     else:
-        out.print(
-            "confidences: plain scores, no probabilities; too few seeds could be held back and were found to learn from"
+        out.print("confidences: plain scores, not probabilities; there were too few seeds to calibrate on")
+
+
+def show_open_seeds(run: Run) -> None:
+    """How many members were found for seeds that do not mention the new KG."""
+    for kg, count in run.new_open_seeds().items():
+        unlinked = (
+            f"{counted(count['looked_for'], 'seed')} without a link to {kg} in {run.alignment.settings.data.seeds}"
         )
+        out.print(f"{unlinked}: a member was found for {count['found']:,}")
+
+
+def show_lineage(alignment: AlignmentResult) -> None:
+    """What became of the groups of the previous run, where ids are carried on."""
+    if alignment.ids is not None:
+        fates = ", ".join(f"{count:,} {fate}" for fate, count in alignment.ids.fates().items() if count)
+        data = alignment.settings.data
+        out.print(f"ids carried on from {data.grown_from or data.previous}: {fates}; see lineage.tsv")
 
 
 def _percent(score: float | None) -> str:
     return "-" if score is None else f"{score:.2%}"
 
 
-def show_metrics(metrics: dict[str, Any]) -> None:
-    """Scores as tables."""
+def show_metrics(metrics: Mapping[str, Any]) -> None:
+    """Scores as tables: pairs and groups first, then ranks."""
     if "m_hits" not in metrics:
-        out.print("nothing could be scored: there are no held-out groups")
+        out.print("no scores: there are no held-out groups")
         return
+    rows = [[what, *(f"{value:.3f}" for value in metrics[what].values())] for what in ("pairs", "groups")]
+    out.print()
+    print_table("Groups found, against the held-out groups", ["", "precision", "recall", "F1"], rows)
     rows = [[pool, *(_percent(value) for value in metrics["m_hits"][pool].values())] for pool in metrics["m_hits"]]
     out.print()
-    print_table("M-Hits: all counterparts of a complete group among the first K", ["pool", "@1", "@10", "@20"], rows)
+    print_table("M-Hits: all counterparts of a complete group rank in the top K", ["pool", "@1", "@10", "@20"], rows)
     rows = [
         [pair, *(_percent(value) for value in hits.values()), _percent(metrics["mrr"][pool][pair]), pool]
         for pool in metrics["hits"]
         for pair, hits in metrics["hits"][pool].items()
     ]
     out.print()
-    print_table("Hits of each pair of KGs, both directions", ["KGs", "@1", "@10", "@20", "MRR", "pool"], rows)
-    rows = [[what, *(f"{value:.3f}" for value in metrics[what].values())] for what in ("pairs", "groups")]
-    out.print()
-    print_table("What was found", ["", "precision", "recall", "F1"], rows)
+    print_table("Hits per pair of KGs, both directions", ["KGs", "@1", "@10", "@20", "MRR", "pool"], rows)
 
 
 def show_kgs(inspection: Inspection) -> None:
-    """What an inspection says of the KGs, in short."""
+    """The KGs of an inspection, in short."""
     out.print(
         f"{inspection.name}: {len(inspection.kgs)} KGs, {counted(inspection.groups, 'known group')} "
         f"({counted(inspection.seeds, 'seed')}, {inspection.held_out:,} held out"
@@ -80,7 +98,7 @@ def show_kgs(inspection: Inspection) -> None:
     print_table("Knowledge graphs", header, rows)
 
 
-def show_inspection(inspection: Inspection, already_said: int = 0) -> None:
+def show_inspection(inspection: Inspection, already_shown: int = 0) -> None:
     """An inspection as tables."""
     show_kgs(inspection)
     quantiles = list(inspection.kgs[0].degree_quantiles)
@@ -88,13 +106,13 @@ def show_inspection(inspection: Inspection, already_said: int = 0) -> None:
     out.print()
     labels = [names.get(quantile, f"{float(quantile):.0%}") for quantile in quantiles]
     rows = [[kg.name, *(f"{kg.degree_quantiles[q]:,.0f}" for q in quantiles)] for kg in inspection.kgs]
-    print_table("Degrees (triples an entity is in)", ["KG", *labels], rows)
+    print_table("Degrees (number of triples of an entity)", ["KG", *labels], rows)
     if inspection.groups and len(inspection.kgs) <= WIDEST_MATRIX:
         kgs = list(inspection.overlap)
         counts: list[list[object]] = [[a, *(inspection.overlap[a][b] for b in kgs)] for a in kgs]
         out.print()
-        print_table("Groups that join each pair of KGs (diagonal: members of each KG)", ["", *kgs], counts)
+        print_table("Groups with members in each pair of KGs (diagonal: members of each KG)", ["", *kgs], counts)
     sizes = ", ".join(f"{count:,} over {size} KGs" for size, count in inspection.groups_by_size.items() if count)
     out.print(f"\ngroups by size: {sizes or 'none'}")
-    for warning in inspection.warnings[already_said:]:
+    for warning in inspection.warnings[already_shown:]:
         err.print(f"warning: {warning}", style="yellow")

@@ -65,7 +65,11 @@ def inspect(task: Task) -> Inspection:
         held_out=len(task.held_out),
         groups_by_size=known.by_size(),
         overlap={a: {b: int(overlap[i, j]) for j, b in enumerate(task.kg_names)} for i, a in enumerate(task.kg_names)},
-        warnings=[*task.notes, *_kg_warnings(summaries), *_group_warnings(task.kg_names, known, len(task.seeds))],
+        warnings=[
+            *task.origin.warnings,
+            *_kg_warnings(summaries),
+            *_group_warnings(task.kg_names, known, len(task.seeds)),
+        ],
     )
 
 

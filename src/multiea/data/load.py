@@ -1,19 +1,21 @@
-"""load: any data set a user has, as a Task."""
+"""load: reads any supported data set into a Task."""
 
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.origin import EMBEDDED, Origin
 from multiea.data.raw_dataset import RawDataset
 from multiea.data.readers import read_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
-from multiea.data.source import EMBEDDED
 from multiea.data.task import Task
 from multiea.foundation.errors import InputError, counted
+from multiea.settings.data import Data
 
 log = logging.getLogger("multiea")
 
@@ -29,46 +31,58 @@ def load(
     random_state: int = 0,
     lenient: bool = False,
 ) -> Task:
-    """Reads a data set: a folder, a dataset.toml, 'world', or several files, one a KG, with a file of seeds.
+    """Reads a data set: a folder, a dataset.toml, 'world', or several files, one per KG, with a file of seeds.
 
-    Known groups that are not split yet (groups.tsv, ent_links, ref_ent_ids alone) are split by train_ratio (0.3 unless
-    given) and the rest is held out. A data set that fixes its seeds keeps them unless train_ratio is given; what
-    validation_ratio asks for is then carved out of the seeds.
+    Known groups without a split (groups.tsv, ent_links, ref_ent_ids alone) are split by train_ratio (0.3 unless given);
+    the rest is held out. A data set that defines its seeds keeps them unless train_ratio is given. validation_ratio is
+    the share of the known groups, or of fixed seeds, that become validation groups.
     """
-    notes = _Notes()
-    log.addHandler(notes)
+    start = time.perf_counter()
+    warnings = _Warnings()
+    log.addHandler(warnings)
     try:
-        parts = _read(source, seeds=None if seeds is None else Path(seeds), lenient=lenient)
-    except OSError as error:  # a path no system takes, such as one too long
+        raw = _read(source, seeds=None if seeds is None else Path(seeds), lenient=lenient)
+    except OSError as error:  # a path that the system refuses, such as one that is too long
         place = error.filename or (source if isinstance(source, str | Path) else " ".join(map(str, source)))
         raise InputError(f"cannot be read: {error.strerror or error}", path=place) from None
     finally:
-        log.removeHandler(notes)
-    groups = parts.groups
+        log.removeHandler(warnings)
+    task = _with_split(raw, train_ratio, validation_ratio, random_state)
+    data = Data(
+        name=task.name,
+        source=(str(source),) if isinstance(source, str | Path) else tuple(map(str, source)),
+        seeds=None if seeds is None else str(seeds),
+        train_ratio=train_ratio,
+        lenient=lenient,
+    )
+    origin = Origin(data.with_absolute_paths(), tuple(warnings.messages), time.perf_counter() - start)
+    return Task(task.kgs, task.seeds, task.held_out, task.validation, name=task.name, origin=origin)
+
+
+def _with_split(raw: RawDataset, train_ratio: float | None, validation_ratio: float, random_state: int) -> Task:
+    """A task whose known groups are split into seeds, validation and held-out groups."""
+    groups = raw.groups
     if "groups" in groups and "seeds" in groups:
         raise InputError(
-            f"'{parts.name}' has both groups (to be split) and seeds (all to be learned from)",
+            f"'{raw.name}' has both groups (to be split) and seeds (all for learning)",
             expected="one of the two",
-            hint="Remove one, or rename groups to held_out if it has the groups to score with",
+            hint="Remove one, or rename groups to held_out if it has the groups for evaluation",
         )
-    undecided = "groups" in groups
-    held_out = groups.get("groups" if undecided else "held_out")
-    task = Task(
-        parts.kgs, groups.get("seeds"), held_out, groups.get("validation"), name=parts.name, notes=notes.messages
-    )
-    if undecided or train_ratio is not None:
-        if not undecided and len(task.held_out):
-            log.warning("'%s' says which groups are held out; train_ratio deals all its groups anew", parts.name)
+    is_unsplit = "groups" in groups
+    held_out = groups.get("groups" if is_unsplit else "held_out")
+    task = Task(raw.kgs, groups.get("seeds"), held_out, groups.get("validation"), name=raw.name)
+    if is_unsplit or train_ratio is not None:
+        if not is_unsplit and len(task.held_out):
+            log.warning("'%s' defines its held-out groups; train_ratio splits all its groups again", raw.name)
         return task.split(DEFAULT_TRAIN_RATIO if train_ratio is None else train_ratio, validation_ratio, random_state)
     if not validation_ratio:
         return task
-    carved = Task(task.kgs, task.seeds).split(1 - validation_ratio, random_state=random_state)
-    validation = task.validation.joined(carved.held_out)
-    return Task(task.kgs, carved.seeds, task.held_out, validation, name=task.name, notes=task.notes)
+    seeds = Task(task.kgs, task.seeds).split(1 - validation_ratio, random_state=random_state)
+    return Task(task.kgs, seeds.seeds, task.held_out, task.validation.joined(seeds.held_out), name=task.name)
 
 
-class _Notes(logging.Handler):
-    """Keeps what the readers warn of, so that it stays with the task."""
+class _Warnings(logging.Handler):
+    """Keeps the warnings of the readers, so that they stay with the task."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -90,14 +104,16 @@ def _read(source: str | Path | Sequence[str | Path], *, seeds: Path | None, leni
         kept = {role: groups for role, groups in parts.groups.items() if role == "held_out"}
         for role in parts.groups.keys() - kept.keys():
             number = counted(len(parts.groups[role]), "group")
-            log.warning("%s: %s of the data set's %s not used, since seeds were given apart", parts.name, number, role)
+            log.warning(
+                "%s: %s of the data set's %s not used, since seeds were given separately", parts.name, number, role
+            )
         parts = RawDataset(parts.name, parts.kgs, {"seeds": read_groups(seeds, parts.kgs, lenient=lenient)} | kept)
     return parts
 
 
 def _read_one(source: str | Path, *, lenient: bool) -> RawDataset:
     if "\0" in str(source):
-        raise InputError(f"the path {str(source)!r}", expected="one without a zero byte")
+        raise InputError(f"the path {str(source)!r}", expected="a path without a zero byte")
     path = EMBEDDED.get(str(source), Path(source))
     if str(source) in EMBEDDED and Path(source).is_dir():
         log.warning("'%s' is the embedded data set; for the folder of that name write ./%s", source, source)
@@ -111,10 +127,10 @@ def _read_one(source: str | Path, *, lenient: bool) -> RawDataset:
         )
     if path.is_file():
         raise InputError(
-            "a single file is no data set",
+            "a single file is not a data set",
             path=path,
             expected="at least two KGs",
-            hint="Name a folder with one triples file a KG, or several files",
+            hint="Name a folder with one triples file per KG, or several files",
         )
     if (path / "dataset.toml").is_file():
         return read_dataset_toml(path / "dataset.toml", lenient=lenient)
@@ -132,7 +148,7 @@ def read_one_kg(files: Sequence[Path], name: str | None = None) -> KnowledgeGrap
 
 
 def _read_files(files: Sequence[Path], seeds: Path | None, *, lenient: bool) -> RawDataset:
-    """Several files, one a KG named after it."""
+    """Several files, one per KG, which is named after its file."""
     kgs = [read_one_kg([path]) for path in files]
     Task(kgs)  # two KGs of one name, or too few, before the seeds are read
     groups = {} if seeds is None else {"seeds": read_groups(seeds, kgs, lenient=lenient)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -12,13 +13,16 @@ from numpy.typing import NDArray
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.open_seeds import OpenSeeds
-from multiea.foundation.errors import InputError, SettingError, counted
+from multiea.data.origin import Origin
+from multiea.foundation.errors import InputError, SettingError, check_random_state, counted
+from multiea.foundation.offsets import offsets
 
 
 class Task:
-    """KGs and seeds; optionally validation groups (carved from what may be learned) and held-out groups.
+    """KGs and seeds; optionally validation groups (taken from what may be learned) and held-out groups.
 
-    open_seeds: known groups of KGs to which others were added since, where more members are looked for.
+    open_seeds: known groups from before a KG was added; their members in some KGs are still unknown. origin: where the
+    task was read from.
     """
 
     def __init__(
@@ -30,10 +34,10 @@ class Task:
         open_seeds: OpenSeeds | None = None,
         *,
         name: str = "task",
-        notes: Sequence[str] = (),
+        origin: Origin | None = None,
     ) -> None:
         self.name = name
-        self.notes = tuple(notes)  # what the readers warned of
+        self.origin = Origin() if origin is None else origin
         self.kgs = tuple(kgs)
         self._refuse_too_few_or_repeated_kgs()
         self.seeds = self._checked("seeds", seeds)
@@ -49,8 +53,17 @@ class Task:
         """The names of the KGs, in order."""
         return tuple(kg.name for kg in self.kgs)
 
+    @property
+    def entity_offsets(self) -> NDArray[np.int64]:
+        """Where each KG's entities begin in the joint id space, (M + 1,)."""
+        return offsets(len(kg.entities) for kg in self.kgs)
+
+    def with_groups(self, seeds: Groups, held_out: Groups | None = None, validation: Groups | None = None) -> Task:
+        """The same KGs with other seeds, held-out and validation groups, and without open seeds."""
+        return Task(self.kgs, seeds, held_out, validation, name=self.name, origin=self.origin)
+
     def split(self, train_ratio: float = 0.3, validation_ratio: float = 0.0, random_state: int = 0) -> Task:
-        """All known groups dealt anew into seeds, validation and held-out groups.
+        """All known groups split again into seeds, validation and held-out groups.
 
         The split depends on what the groups hold and on the random state, not on the order of groups, entities or KGs.
         """
@@ -62,11 +75,15 @@ class Task:
             raise SettingError(
                 f"train_ratio + validation_ratio must be at most 1, got {train_ratio + validation_ratio}"
             )
-        order = canonical_order(self.known, self.kgs)
+        order = order_by_names(self.known, self.kgs)
         order = order[np.random.default_rng(random_state).permutation(len(order))].astype(np.int64)
         cuts = np.rint(np.cumsum([train_ratio, validation_ratio]) * len(order)).astype(int)
         seeds, validation, held_out = (self.known.take(part) for part in np.split(order, cuts))
-        return Task(self.kgs, seeds, held_out, validation, self.open_seeds, name=self.name, notes=self.notes)
+        data = self.origin.data
+        if data.source and data.grown_from is None:
+            data = replace(data, train_ratio=train_ratio)
+        origin = replace(self.origin, data=data)
+        return Task(self.kgs, seeds, held_out, validation, self.open_seeds, name=self.name, origin=origin)
 
     def _refuse_too_few_or_repeated_kgs(self) -> None:
         names = self.kg_names
@@ -74,7 +91,7 @@ class Task:
             raise InputError(
                 f"'{self.name}' has {len(names) or 'no'} KG",
                 expected="at least two KGs to align",
-                hint="A data set is a folder with one triples file a KG",
+                hint="A data set is a folder with one triples file per KG",
             )
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
@@ -114,13 +131,7 @@ class Task:
         return f"Task('{self.name}': {len(self.kgs)} KGs, {counts})" + "".join(f"\n  {kg!r}" for kg in self.kgs)
 
 
-def check_random_state(random_state: object) -> None:
-    """Refuses what cannot start a random generator."""
-    if not isinstance(random_state, int) or not 0 <= random_state < 2**63:
-        raise SettingError(f"random_state must be a whole number from 0 to 2^63 - 1, got {random_state!r}")
-
-
-def canonical_order(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:
+def order_by_names(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:
     """The order of groups by the names of their members, KGs taken by name."""
     names = groups.to_table(kgs)
     by_name = pl.DataFrame({str(at): names.get_column(kg) for at, kg in enumerate(sorted(names.columns))})

@@ -1,1 +1,1 @@
-"""What turns a task into embeddings: trained encoders and propagation."""
+"""Engines turn the KGs of a task into embeddings: propagation, and encoders that are trained."""

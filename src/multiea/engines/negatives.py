@@ -1,4 +1,4 @@
-"""Negative examples: false groups that keep one member of a true one and replace all others (eq. 10)."""
+"""Negative examples: groups that keep one member of a true group and replace all others (eq. 10)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from multiea.data.groups import ABSENT
 
 
 def draw_negatives(groups: Tensor, entity_offsets: Sequence[int], rounds: int, generator: torch.Generator) -> Tensor:
-    """For each group and each of its members kept, `rounds` groups whose other members are drawn from their KGs.
+    """For each group and each member to keep, `rounds` negatives whose other members are drawn from their KGs.
 
     groups: (G, M) joint ids, -1 where absent. Returns (G, rounds, M, M): the third axis says which member is kept. A
-    drawn member is never the true one; absent members stay absent, and so does all of a negative whose kept member is.
+    drawn member is never the true one. Absent members stay absent; where the kept member is absent, all are.
     """
     count, kgs = groups.shape
     offsets = torch.tensor(entity_offsets, device=groups.device)

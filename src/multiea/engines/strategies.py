@@ -1,6 +1,6 @@
-"""How a group is pulled together: its distance d(l), as the paper's three strategies define it (eqs. 11-14).
+"""Strategies: the distance d(l) inside a group that training minimises, as the paper defines it (eqs. 11-14).
 
-Each takes members, (..., M, d), and present, (..., M), and returns (...): partial groups count the members they have.
+Each takes members, (..., M, d), and present, (..., M), and returns (...). Absent members do not count.
 """
 
 from __future__ import annotations
@@ -41,4 +41,3 @@ def each(members: Tensor, present: Tensor, anchor: int) -> Tensor:
 
 
 STRATEGIES: dict[str, Strategy] = {"each": each, "anchor": anchor, "mean": mean}
-OWN = "own"  # the encoder's own way, where it has one

@@ -1,1 +1,1 @@
-"""How good an alignment is: tie-aware ranks, Hits@K, M-Hits@K, MRR; pure functions on arrays."""
+"""How good an alignment is: tie-aware ranks, Hits@K, M-Hits@K, precision, recall and F1, comparison of runs."""

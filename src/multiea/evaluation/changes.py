@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import polars as pl
 
-from multiea.grouping.judging import judged_groups
+from multiea.evaluation.run_summary import RunSummary
 from multiea.grouping.lineage import MEMBER, one_to_one, sizes_of
-
-if TYPE_CHECKING:
-    from multiea.evaluation.comparison import Run
-    from multiea.grouping.alignment import Alignment
 
 # mixed: split and merged at once
 KINDS = ("same", "changed members", "only in first", "only in second", "split", "merged", "mixed")
@@ -28,7 +23,7 @@ class Changes:
     kg_names: the KGs both runs have, which alone are looked at. table: a row a member of each group that is not the
     same in both, the surest change first. change: its number; what: one of KINDS; run: first or second; group_id;
     confidence: of the group; right: right or wrong by the held-out groups, unknown, or given for a seed; status, kg,
-    entity, label.
+    entity, name.
     """
 
     counts: dict[str, int]
@@ -41,7 +36,7 @@ class Changes:
         by_group = self.table.filter(pl.col("change") <= count).group_by(
             "change", "what", "run", "group_id", "confidence", "right", maintain_order=True
         )
-        groups = by_group.agg(members=pl.struct("kg", "entity", "label"))
+        groups = by_group.agg(members=pl.struct("kg", "entity", "name"))
         changes: dict[int, dict[str, Any]] = {}
         for change, what, *of_group in groups.iter_rows():
             group = dict(zip(("run", "group_id", "confidence", "right", "members"), of_group, strict=True))
@@ -58,33 +53,7 @@ class Changes:
         }
 
 
-def table_of_groups(alignment: Alignment) -> pl.DataFrame:
-    """The groups of an alignment, a row a member, each with the confidence of the group and what held-out ones say."""
-    task, found = alignment.task, alignment.found.groups
-    share, is_right = judged_groups(found, task.held_out, whole=True)
-    words = np.where(share == 0, "unknown", np.where(is_right, "right", "wrong")).tolist()
-    judged = pl.DataFrame(
-        {"group_id": alignment.group_ids()[1], "right": words}, schema={"group_id": pl.String, "right": pl.String}
-    )
-    labels = []
-    for kg in task.kgs:
-        label = pl.lit(None, pl.String) if kg.names is None else kg.names
-        labels.append(pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label))
-    table = alignment.groups.join(judged, on="group_id", how="left", maintain_order="left")
-    table = table.join(pl.concat(labels), on=["kg", "entity"], how="left", maintain_order="left")
-    own = pl.col("confidence").filter(pl.col("status") != "duplicate").mean().over("group_id")
-    return table.select(
-        "group_id",
-        confidence=own,
-        right=pl.col("right").fill_null("given"),
-        status="status",
-        kg="kg",
-        entity="entity",
-        label=pl.coalesce("label", "entity"),
-    ).sort("group_id", "kg", "entity")
-
-
-def changes_between(first: Run, second: Run) -> Changes | None:
+def changes_between(first: RunSummary, second: RunSummary) -> Changes | None:
     """What became of the groups of one run in another; None where the two have fewer than two KGs in common.
 
     Groups that share most members are paired, and one that is left over goes with the pair it shares most members with;
@@ -115,7 +84,7 @@ def changes_between(first: Run, second: Run) -> Changes | None:
     members = pl.concat([table.with_columns(run=pl.lit(run)) for run, table in zip(RUNS, tables, strict=True)])
     order = ["number", "run", "group_id", "kg", "entity"]
     table = members.join(chosen, on=["run", "group_id"]).sort(order)
-    columns = ("what", "run", "group_id", "confidence", "right", "status", "kg", "entity", "label")
+    columns = ("what", "run", "group_id", "confidence", "right", "status", "kg", "entity", "name")
     counts = {kind: numbers.get(kind, 0) for kind in KINDS}
     return Changes(counts, given.height, kgs, table.select(pl.col("number").alias("change"), *columns))
 

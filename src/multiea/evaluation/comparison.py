@@ -2,60 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
-import torch
 from scipy.stats import binomtest
 
-from multiea.data.groups import Groups
-from multiea.data.task import canonical_order
-from multiea.evaluation.changes import Changes, changes_between, table_of_groups
-from multiea.evaluation.scores import KS, POOLS, ranks_of_groups
-from multiea.grouping.judging import groups_found_right, pairs_by_group
-
-if TYPE_CHECKING:
-    from multiea.grouping.alignment import Alignment
+from multiea.evaluation.changes import Changes, changes_between
+from multiea.evaluation.run_summary import OUTCOMES, SCORES, RunSummary
 
 RESAMPLES = 10_000
 LEVEL = 0.95
 BLOCK = 1 << 22  # numbers drawn at a time
-# The outcomes of a held-out group that are tested.
-OUTCOMES = {
-    "group": "the group is found right",
-    "rank": "all counterparts rank first among the held-out entities, asked from every member",
-}
-# Where each score stands in metrics.json.
-SCORES: dict[str, tuple[str, ...]] = {
-    **{f"M-Hits@{k}, {pool}": ("m_hits", pool, str(k)) for pool in POOLS for k in KS},
-    **{f"Hits@{k}, {pool}": ("hits", pool, "overall", str(k)) for pool in POOLS for k in KS},
-    **{f"MRR, {pool}": ("mrr", pool, "overall") for pool in POOLS},
-    **{f"{what} {score}": (what, score) for what in ("pairs", "groups") for score in ("precision", "recall", "f1")},
-    "calibration error (ECE)": ("confidence", "ece"),
-    "seconds": ("seconds", "total"),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What a comparison needs of a run; its embeddings are no longer held.
-
-    scores: as in SCORES, none where there is nothing to score. held_out: the groups by name, in an order of their own.
-    outcomes: of each of these groups, as in OUTCOMES. pairs: as pairs_by_group gives them. groups: as table_of_groups.
-    """
-
-    name: str
-    kg_names: tuple[str, ...]
-    seeds: int
-    found: int
-    scores: Mapping[str, float | None]
-    held_out: pl.DataFrame
-    outcomes: Mapping[str, np.ndarray]
-    pairs: np.ndarray
-    groups: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -100,7 +60,7 @@ class Tested:
 class Comparison:
     """Runs side by side, each but the first tested against it, and of two what changed from group to group."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[RunSummary, ...]
     tested: tuple[Tested, ...]
     changes: Changes | None
 
@@ -122,29 +82,7 @@ class Comparison:
         return answer | {"tested": tested, "changes": changes}
 
 
-def summarised(name: str, alignment: Alignment, metrics: Mapping[str, Any]) -> Run:
-    """What a comparison needs of an alignment. metrics: its scores, as in metrics.json."""
-    task = alignment.task
-    order = canonical_order(task.held_out, task.kgs)
-    held_out = task.held_out.take(order)
-    outcomes = {
-        "group": groups_found_right(alignment.found.groups, held_out),
-        "rank": _all_first(alignment, held_out),
-    }
-    return Run(
-        name,
-        tuple(sorted(task.kg_names)),
-        len(alignment.known.groups),
-        len(alignment.found.groups),
-        {label: _looked_up(metrics, place) for label, place in SCORES.items()},
-        held_out.to_table(task.kgs).select(sorted(task.kg_names)),
-        outcomes,
-        pairs_by_group(alignment.found.groups, held_out),
-        table_of_groups(alignment),
-    )
-
-
-def compare(runs: Sequence[Run], *, random_state: int = 0) -> Comparison:
+def compare(runs: Sequence[RunSummary], *, random_state: int = 0) -> Comparison:
     """Each run against the first. The same random state gives the same intervals, whatever the order of anything."""
     first = runs[0]
     raw = {}
@@ -166,7 +104,7 @@ def compare(runs: Sequence[Run], *, random_state: int = 0) -> Comparison:
     return Comparison(tuple(runs), tuple(tested), changes)
 
 
-def why_not_tested(first: Run, other: Run) -> str | None:
+def why_not_tested(first: RunSummary, other: RunSummary) -> str | None:
     """Why two runs cannot be tested against each other, or None if they can."""
     if first.kg_names != other.kg_names:
         return f"it is over other KGs ({', '.join(other.kg_names)}) than the first ({', '.join(first.kg_names)})"
@@ -234,22 +172,3 @@ def _resampled(first: np.ndarray, second: np.ndarray, resamples: int, rng: np.ra
 def _f1(right: np.ndarray, judged: np.ndarray, known: np.ndarray) -> np.ndarray:
     """F1 from counts: 2 / (1 / precision + 1 / recall) is 2 right / (judged + known)."""
     return np.asarray(2 * right / np.maximum(judged + known, 1))
-
-
-def _all_first(alignment: Alignment, held_out: Groups) -> np.ndarray:
-    """Of each held-out group whether all its counterparts rank first, asked from every member, (groups,).
-
-    Among the held-out entities: these candidates are the same for all runs over the same held-out groups.
-    """
-    if not len(held_out):
-        return np.zeros(0, dtype=bool)
-    scores, pools = alignment.similarities("test", held_out)
-    ranks = torch.stack(list(ranks_of_groups(scores, pools, held_out).values()))  # (ordered pairs of KGs, groups)
-    return ((ranks <= 1) | ranks.isnan()).all(0).numpy()
-
-
-def _looked_up(metrics: Mapping[str, Any], place: Sequence[str]) -> float | None:
-    value: Any = metrics
-    for key in place:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return float(value) if isinstance(value, int | float) else None

@@ -1,4 +1,4 @@
-"""Ranks that know ties, and the scores made of them; pure functions on tensors."""
+"""Tie-aware ranks, and the scores made of them; pure functions on tensors."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
+from multiea.similarity.matrices import better_and_tied
+
+
+def realistic_ranks(better: Tensor, tied: Tensor) -> Tensor:
+    """1 + better + (tied - 1) / 2, so that the order of candidates never decides (PyKEEN's "realistic" rank).
+
+    better, tied: how many candidates score better than the true one, and how many equal, itself included.
+    """
+    return 1 + better + (tied.double() - 1) / 2
+
 
 def tie_aware_ranks(scores: Tensor, true: Tensor) -> Tensor:
-    """The rank of the true candidate in each row: 1 + better + (ties - 1) / 2, so that order never decides.
+    """The rank of the true candidate in each row; NaN ranks last.
 
-    scores: (rows, candidates), the higher the better. true: (rows,) the true candidate's column. What is not a number
-    ranks last: a broken score must never look like a good one.
+    scores: (rows, candidates), higher is better. true: (rows,) the column of the true candidate.
     """
-    scores = scores.masked_fill(scores.isnan(), -torch.inf)
-    own = scores.gather(1, true[:, None])
-    better = (scores > own).sum(1)
-    ties = (scores == own).sum(1)  # itself included
-    return 1 + better + (ties - 1) / 2
+    return realistic_ranks(*better_and_tied(scores, true))
 
 
 def hits(ranks: Tensor, k: int) -> float:
-    """The share of ranks up to k."""
+    """The share of ranks of at most k."""
     return float((ranks <= k).double().mean()) if len(ranks) else float("nan")
 
 
@@ -37,9 +42,9 @@ def mean_rank(ranks: Tensor) -> float:
 
 
 def m_hits(ranks: Mapping[tuple[int, int], Tensor], kgs: int, ks: Sequence[int]) -> dict[int, float]:
-    """M-Hits@K: the share of complete groups all of whose M-1 counterparts rank up to K, averaged over each KG.
+    """M-Hits@K: the share of complete groups whose M-1 counterparts all rank in the top K, averaged over the KGs.
 
-    ranks[a, b]: for each complete group the rank of its member in KG b among b's candidates, asked from KG a.
+    ranks[a, b]: for each complete group the rank of its member in KG b among b's candidates, as seen from KG a.
     """
     worst = [torch.stack([ranks[a, b] for b in range(kgs) if b != a]).amax(0) for a in range(kgs)]
     return {k: sum(hits(of_kg, k) for of_kg in worst) / kgs for k in ks}

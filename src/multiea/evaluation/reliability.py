@@ -1,29 +1,27 @@
-"""Whether confidences can be believed: reliability, expected calibration error, precision and recall by threshold."""
+"""Reliability of confidences: expected calibration error, precision and recall by threshold."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from multiea.data.groups import ABSENT, Groups
+from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.judging import judged_pairs
-
-if TYPE_CHECKING:
-    from multiea.grouping.matching import FoundGroups
 
 BINS = 10
 POINTS = 20  # of the precision-recall curve
 
 
 def scores_of_confidence(found: FoundGroups, held_out: Groups) -> dict[str, Any]:
-    """Of the pairs inside found groups that can be judged: predicted against observed, and precision against recall.
+    """Predicted against observed precision, and precision against recall, of the pairs that can be judged.
 
-    The confidence of a pair is the mean of its two members'. reliability: a row a tenth of confidence, with the pairs
-    in it, their mean confidence and the share that is right; ece: the mean distance of the two, weighted by pairs.
-    curve: precision and recall of the pairs from a confidence on, the surest first.
+    The confidence of a pair is the mean of its two members'. reliability: one row per tenth of confidence, with the
+    number of pairs, their mean confidence and the share that is right. ece: the mean distance of these two, weighted by
+    pairs (expected calibration error). curve: precision and recall of the pairs above a confidence, highest first.
     """
     confidence, right = _judged(found, held_out)
     known = sum(int((held_out.present[:, a] & held_out.present[:, b]).sum()) for a, b in _pairs(held_out))
@@ -38,13 +36,13 @@ def scores_of_confidence(found: FoundGroups, held_out: Groups) -> dict[str, Any]
     return {"ece": float(error), "reliability": rows, "curve": _curve(confidence, right, known)}
 
 
-def share_left_alone(found: Groups, without_counterpart: Sequence[np.ndarray]) -> float | None:
-    """Of entities known to have no counterpart, for each KG their positions: the share that is in no found group."""
-    alone = total = 0
-    for members, lonely in zip(found.members.T, without_counterpart, strict=True):
-        alone += int((~np.isin(lonely, members[members != ABSENT])).sum())
-        total += len(lonely)
-    return alone / total if total else None
+def share_unmatched(found: Groups, without_counterpart: Sequence[np.ndarray]) -> float | None:
+    """The share of dangling entities that are in no found group; without_counterpart: for each KG their positions."""
+    unmatched = total = 0
+    for members, dangling in zip(found.members.T, without_counterpart, strict=True):
+        unmatched += int((~np.isin(dangling, members[members != ABSENT])).sum())
+        total += len(dangling)
+    return unmatched / total if total else None
 
 
 def _judged(found: FoundGroups, held_out: Groups) -> tuple[np.ndarray, np.ndarray]:
@@ -61,11 +59,17 @@ def _curve(confidence: np.ndarray, right: np.ndarray, known: int) -> list[dict[s
     if not len(right) or not known:
         return []
     order = np.argsort(-confidence, kind="stable")
-    sure, good = confidence[order], np.cumsum(right[order])
-    last = np.flatnonzero(np.append(sure[1:] != sure[:-1], True))  # equally sure ones come together
+    sorted_confidence, right_so_far = confidence[order], np.cumsum(right[order])
+    last = np.flatnonzero(
+        np.append(sorted_confidence[1:] != sorted_confidence[:-1], True)
+    )  # equal confidences come together
     chosen = last[np.unique(np.linspace(0, len(last) - 1, POINTS).astype(int))]
     return [
-        {"confidence": float(sure[at]), "precision": float(good[at] / (at + 1)), "recall": float(good[at] / known)}
+        {
+            "confidence": float(sorted_confidence[at]),
+            "precision": float(right_so_far[at] / (at + 1)),
+            "recall": float(right_so_far[at] / known),
+        }
         for at in chosen
     ]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -12,9 +11,7 @@ import polars as pl
 from multiea.data.groups import ABSENT
 from multiea.data.iris import ENTITY, GROUP, entity_iris
 from multiea.foundation.errors import resolve
-
-if TYPE_CHECKING:
-    from multiea.grouping.alignment import Alignment
+from multiea.grouping.alignment import AlignmentResult
 
 
 @dataclass(frozen=True)
@@ -35,7 +32,7 @@ class Canonical:
         return int(self.iris.filter(self.group.is_not_null()).str.starts_with(ENTITY).sum())
 
 
-def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
+def canonical(alignment: AlignmentResult, prefer: Sequence[str] = ()) -> Canonical:
     """The member of a group that stands for it is that of the first KG that has one.
 
     KGs come in the order preferred, then by number of triples or entities. A member whose IRI another KG uses for
@@ -45,9 +42,9 @@ def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
     task = alignment.task
     for name in prefer:
         resolve(name, dict.fromkeys(task.kg_names), what="KG")
-    offsets = np.cumsum([0, *(len(kg.entities) for kg in task.kgs)])
     iris = pl.concat([entity_iris(kg.entities, kg.name) for kg in task.kgs]).alias("iri")
-    row, ids, columns = _rows_of_entities(alignment, offsets)
+    row, columns = alignment.group_rows()
+    ids = [one for part in alignment.group_ids() for one in part]
     shared = _means_two_things(iris, row)
     by_size = sorted(task.kgs, key=lambda kg: (-len(kg.triples), -len(kg.entities), kg.name))
     order = list(dict.fromkeys([*prefer, *(kg.name for kg in by_size)]))
@@ -63,26 +60,11 @@ def canonical(alignment: Alignment, prefer: Sequence[str] = ()) -> Canonical:
     table = pl.DataFrame({"row": np.arange(len(ids)), "merged": of_groups, "id": pl.Series(ids, dtype=pl.String)})
     joined = merged.join(table, on="row", how="left", maintain_order="left")
     return Canonical(
-        offsets,
+        task.entity_offsets,
         iris,
         joined.select(pl.coalesce("merged", "iri")).to_series().alias("merged"),
         joined["id"].alias("group"),
     )
-
-
-def _rows_of_entities(alignment: Alignment, offsets: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """For each entity the number of its group (-1 without one), the groups' ids, and their members in the id space."""
-    known = alignment.known.groups
-    columns = known.joined(alignment.found.groups).members.astype(np.int64)
-    columns = np.where(columns == ABSENT, ABSENT, columns + offsets[:-1])
-    ids = [one for part in alignment.group_ids() for one in part]
-    row = np.full(offsets[-1], ABSENT, dtype=np.int64)
-    for members in columns.T:
-        present = members != ABSENT
-        row[members[present]] = np.flatnonzero(present)
-    more = alignment.duplicates
-    row[more.entity + offsets[more.kg]] = more.group + len(known)
-    return row, ids, columns
 
 
 def _means_two_things(iris: pl.Series, row: np.ndarray) -> np.ndarray:

@@ -8,20 +8,18 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from multiea.exports import merged as merging
 from multiea.exports.canonical import Canonical, canonical
-from multiea.exports.group_tables import TABLES, group_table
+from multiea.exports.group_tables import TABLES
 from multiea.exports.objects import library, to_networkx, to_pyg
 from multiea.exports.pair_tables import write_alignment_rdf, write_sssom
 from multiea.exports.same_as import write_same_as
 from multiea.foundation.atomic_files import new_file, new_folder, refuse_existing_file
 from multiea.foundation.errors import OutputError, SettingError, counted, resolve
-from multiea.runs.files import folders_grown_from, sources_of
-
-if TYPE_CHECKING:
-    from multiea.grouping.alignment import Alignment
+from multiea.grouping.alignment import AlignmentResult
+from multiea.runs.files import folders_grown_from, read_run_settings
+from multiea.runs.run import Run
 
 log = logging.getLogger("multiea")
 
@@ -50,12 +48,12 @@ class Written:
     encoded: int = 0
 
 
-def export(alignment: Alignment, to: str, out: Path, choices: Choices | None = None, *, force: bool = False) -> Written:
-    """Writes an alignment in one of FORMATS to a file, or for alignment-rdf to a folder."""
+def export(run: Run, to: str, out: Path, choices: Choices | None = None, *, force: bool = False) -> Written:
+    """Writes a run in one of FORMATS to a file, or for alignment-rdf to a folder."""
     chosen = Choices() if choices is None else choices
     write = resolve(to, FORMATS, what="format")
-    _refuse_folder_of_data(alignment, out)
-    written = write(alignment, out, chosen, force)
+    _refuse_folder_of_data(run, out)
+    written = write(run.alignment, out, chosen, force)
     if written.encoded:
         log.warning(
             "%s that are no IRIs are written as urn:multiea:..., percent-encoded; reading back restores them",
@@ -64,22 +62,20 @@ def export(alignment: Alignment, to: str, out: Path, choices: Choices | None = N
     return written
 
 
-def _refuse_folder_of_data(alignment: Alignment, out: Path) -> None:
-    """A file among those of the data set would be read as one of them the next time."""
-    data = alignment.settings.get("data", {})
-    folders = [] if data.get("grown_from") is None else folders_grown_from(data["grown_from"])
-    for source in [*(data.get("source") or ()), *(one for run in folders for one in sources_of(run))]:
+def _refuse_folder_of_data(run: Run, out: Path) -> None:
+    """A file in the folder of the data set would be read as a part of it the next time."""
+    before = run.alignment.settings.data.grown_from
+    earlier = [] if before is None else [read_run_settings(folder).data for folder in folders_grown_from(before)]
+    for source in [*run.sources, *(place for data in earlier for place in data.source)]:
         if Path(source).is_dir() and out.resolve().parent == Path(source).resolve():
-            raise OutputError(
-                f"{out} would lie among the files of the data set and be read with them; choose another place"
-            )
+            raise OutputError(f"{out} is in the folder of the data set and would be read with it; choose another place")
 
 
-def _groups(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+def _groups(alignment: AlignmentResult, out: Path, choices: Choices, force: bool) -> Written:
     write = TABLES.get(out.suffix.lower())
     if write is None:
         raise OutputError(f"{out}: unknown kind of table '{out.suffix}'; choose one of: {', '.join(TABLES)}")
-    table = group_table(alignment)
+    table = alignment.groups
     with new_file(out, force=force) as draft:
         write(table, draft)
     return Written((out,), len(table), "member")
@@ -90,14 +86,14 @@ def _refuse_ending(out: Path, ending: str, what: str) -> None:
         raise OutputError(f"{out}: {what} written as {ending}")
 
 
-def _sssom(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+def _sssom(alignment: AlignmentResult, out: Path, choices: Choices, force: bool) -> Written:
     _refuse_ending(out, ".tsv", "SSSOM mappings are")
     with new_file(out, force=force) as draft:
         count = write_sssom(alignment, draft, predicate=choices.predicate)
     return Written((out,), count, "mapping", _names(alignment, choices).encoded_members())
 
 
-def _same_as(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+def _same_as(alignment: AlignmentResult, out: Path, choices: Choices, force: bool) -> Written:
     _refuse_ending(out, ".nt", "owl:sameAs triples are")
     names = _names(alignment, choices)
     with new_file(out, force=force) as draft:
@@ -105,14 +101,14 @@ def _same_as(alignment: Alignment, out: Path, choices: Choices, force: bool) -> 
     return Written((out,), count, "triple", names.encoded_members())
 
 
-def _alignment_rdf(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+def _alignment_rdf(alignment: AlignmentResult, out: Path, choices: Choices, force: bool) -> Written:
     with new_folder(out, "folder of alignments", force=force) as draft:
         count = write_alignment_rdf(alignment, draft)
         files = tuple(out / path.name for path in sorted(draft.iterdir()))
     return Written(files, count, "cell", _names(alignment, choices).encoded_members())
 
 
-def _merged(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+def _merged(alignment: AlignmentResult, out: Path, choices: Choices, force: bool) -> Written:
     kinds = {".nq": merging.write_nquads, ".parquet": merging.write_parquet}
     write = kinds.get(out.suffix.lower())
     if write is None:
@@ -136,7 +132,7 @@ def _merged(alignment: Alignment, out: Path, choices: Choices, force: bool) -> W
     return Written(tuple(files), count, what, merging.encoded(alignment, names))
 
 
-def _networkx(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+def _networkx(alignment: AlignmentResult, out: Path, choices: Choices, force: bool) -> Written:
     _refuse_ending(out, ".graphml", "a networkx graph is")
     names = _names(alignment, choices)
     graph = to_networkx(alignment, names)
@@ -147,7 +143,7 @@ def _networkx(alignment: Alignment, out: Path, choices: Choices, force: bool) ->
     return Written((out,), graph.number_of_edges(), "edge", merging.encoded(alignment, names))
 
 
-def _pyg(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Written:
+def _pyg(alignment: AlignmentResult, out: Path, choices: Choices, force: bool) -> Written:
     import torch
 
     _refuse_ending(out, ".pt", "a PyTorch Geometric graph is")
@@ -160,11 +156,11 @@ def _pyg(alignment: Alignment, out: Path, choices: Choices, force: bool) -> Writ
     return Written((out,), int(data.edge_index.shape[1]), "edge", merging.encoded(alignment, names))
 
 
-def _names(alignment: Alignment, choices: Choices) -> Canonical:
+def _names(alignment: AlignmentResult, choices: Choices) -> Canonical:
     return canonical(alignment, choices.prefer)
 
 
-FORMATS: dict[str, Callable[[Alignment, Path, Choices, bool], Written]] = {
+FORMATS: dict[str, Callable[[AlignmentResult, Path, Choices, bool], Written]] = {
     "groups": _groups,
     "sssom": _sssom,
     "same-as": _same_as,

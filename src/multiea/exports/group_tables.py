@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from multiea.foundation.errors import OutputError, counted
-
-if TYPE_CHECKING:
-    from multiea.grouping.alignment import Alignment
 
 TABLES: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     ".tsv": lambda table, path: write_tsv(table, path),
@@ -31,13 +27,3 @@ def write_tsv(table: pl.DataFrame, path: Path) -> None:
                 "cannot stand in TSV; choose .csv, .jsonl or .parquet"
             )
     table.write_csv(path, separator="\t", quote_style="never")
-
-
-def group_table(alignment: Alignment) -> pl.DataFrame:
-    """All groups: group_id, kg, entity, label, confidence, status."""
-    names = []
-    for kg in alignment.task.kgs:
-        label = pl.lit(None, pl.String) if kg.names is None else kg.names
-        names.append(pl.DataFrame({"entity": kg.entities}).select(kg=pl.lit(kg.name), entity="entity", label=label))
-    table = alignment.groups.join(pl.concat(names), on=["kg", "entity"], how="left", maintain_order="left")
-    return table.select("group_id", "kg", "entity", "label", "confidence", "status")

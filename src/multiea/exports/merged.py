@@ -17,17 +17,17 @@ from multiea.data.packed_triples import can_pack, pack, unpack
 from multiea.exports.same_as import ROWS, write_lines
 from multiea.foundation import progress
 from multiea.foundation.errors import InputError
+from multiea.foundation.offsets import offsets
 
 if TYPE_CHECKING:
     from multiea.data.knowledge_graph import KnowledgeGraph
     from multiea.exports.canonical import Canonical
-    from multiea.grouping.alignment import Alignment
+    from multiea.grouping.alignment import AlignmentResult
 
 XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
 LANGUAGE = r"^@[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$"
-UNDO_SCHEMA = ("source", "entity", "merged")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MergedGraph:
         return _unpacked(distinct, len(self.nodes), len(self.relations)), stated
 
 
-def merge(alignment: Alignment, names: Canonical) -> MergedGraph:
+def merge(alignment: AlignmentResult, names: Canonical) -> MergedGraph:
     """The facts of all KGs between what stands for their entities."""
     kgs = alignment.task.kgs
     if not any(len(kg.triples) or len(kg.literals) for kg in kgs):
@@ -61,7 +61,7 @@ def merge(alignment: Alignment, names: Canonical) -> MergedGraph:
         )
     nodes, node = _numbered(names.merged)
     relations, relation = _numbered(pl.concat([relation_iris(kg.relations) for kg in kgs]))
-    starts = np.cumsum([0, *(len(kg.relations) for kg in kgs)])
+    starts = offsets(len(kg.relations) for kg in kgs)
     facts = []
     for number, kg in enumerate(kgs):
         own, of_relation = node[names.offsets[number] :], relation[starts[number] :]
@@ -71,7 +71,7 @@ def merge(alignment: Alignment, names: Canonical) -> MergedGraph:
     return MergedGraph(nodes, node, relations, facts)
 
 
-def write_nquads(alignment: Alignment, names: Canonical, path: Path) -> int:
+def write_nquads(alignment: AlignmentResult, names: Canonical, path: Path) -> int:
     """Writes N-Quads, a graph a source; returns how many. A fact of several sources stands in each one's graph."""
     merged, count = merge(alignment, names), 0
     total = sum(len(facts) for facts in merged.facts) + sum(len(kg.literals) for kg in alignment.task.kgs)
@@ -96,7 +96,7 @@ def write_nquads(alignment: Alignment, names: Canonical, path: Path) -> int:
     return count
 
 
-def write_parquet(alignment: Alignment, names: Canonical, path: Path) -> int:
+def write_parquet(alignment: AlignmentResult, names: Canonical, path: Path) -> int:
     """Writes a table: head, relation, tail, type (of values; null between entities), sources; returns how many rows.
 
     Names are looked up block by block while writing, so that no table of them is ever whole.
@@ -130,7 +130,7 @@ def _looked_up(column: str, names: pl.Series) -> pl.Expr:
     return pl.col(column).map_batches(names.gather, return_dtype=names.dtype, is_elementwise=True)
 
 
-def encoded(alignment: Alignment, names: Canonical) -> int:
+def encoded(alignment: AlignmentResult, names: Canonical) -> int:
     """How many names of entities and relations in the merged KG were no IRIs."""
     relations = pl.concat([relation_iris(kg.relations) for kg in alignment.task.kgs]).unique()
     entities = names.merged.unique()
@@ -139,7 +139,7 @@ def encoded(alignment: Alignment, names: Canonical) -> int:
     )
 
 
-def undo_table(alignment: Alignment, names: Canonical) -> pl.DataFrame:
+def undo_table(alignment: AlignmentResult, names: Canonical) -> pl.DataFrame:
     """Which entity of which KG each merged one was: source, entity, merged.
 
     Only entities whose name changed; with it every fact leads back to its original.
@@ -155,7 +155,7 @@ def undo_table(alignment: Alignment, names: Canonical) -> pl.DataFrame:
     return table.filter(pl.col("entity") != pl.col("merged"))
 
 
-def undo_facts(alignment: Alignment, names: Canonical) -> pl.DataFrame:
+def undo_facts(alignment: AlignmentResult, names: Canonical) -> pl.DataFrame:
     """Original facts where a name alone does not lead back: of KGs that had several entities for a merged one."""
     parts = []
     for number, kg in enumerate(alignment.task.kgs):

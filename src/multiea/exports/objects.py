@@ -13,10 +13,10 @@ from multiea.foundation.errors import SettingError
 
 if TYPE_CHECKING:
     from multiea.exports.canonical import Canonical
-    from multiea.grouping.alignment import Alignment
+    from multiea.grouping.alignment import AlignmentResult
 
 
-def to_networkx(alignment: Alignment, names: Canonical) -> Any:
+def to_networkx(alignment: AlignmentResult, names: Canonical) -> Any:
     """A networkx MultiDiGraph: nodes by IRI with their group, edges keyed by relation with a list of sources."""
     networkx = library("networkx")
     merged = merge(alignment, names)
@@ -34,7 +34,7 @@ def to_networkx(alignment: Alignment, names: Canonical) -> Any:
     return graph
 
 
-def to_pyg(alignment: Alignment, names: Canonical) -> Any:
+def to_pyg(alignment: AlignmentResult, names: Canonical) -> Any:
     """A PyTorch Geometric Data: edge_index, edge_type, sources (edges, M), node_names, relation_names, kg_names."""
     import torch
 

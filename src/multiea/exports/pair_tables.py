@@ -9,14 +9,15 @@ from xml.sax.saxutils import quoteattr
 
 import polars as pl
 
-from multiea import __version__
+from multiea.data.entity_table import entity_table
 from multiea.data.iris import KG, entity_iris, in_ascii, kg_iri
 from multiea.exports.prefixes import Prefixes
 from multiea.exports.same_as import ROWS, write_lines
 from multiea.foundation.errors import resolve
+from multiea.foundation.version import __version__
 
 if TYPE_CHECKING:
-    from multiea.grouping.alignment import Alignment
+    from multiea.grouping.alignment import AlignmentResult
 
 PREDICATES = {
     "owl:sameAs": "http://www.w3.org/2002/07/owl#",
@@ -27,21 +28,17 @@ GROUP_SLOT = "ext_group_id"
 ALIGNMENT = "http://knowledgeweb.semanticweb.org/heterogeneity/alignment#"
 
 
-def mappings(alignment: Alignment) -> pl.DataFrame:
+def mappings(alignment: AlignmentResult) -> pl.DataFrame:
     """All pairs of members with IRIs and labels: what both formats are made of."""
-    ends = []
-    for kg in alignment.task.kgs:
-        label = pl.Series([None] * len(kg.entities), dtype=pl.String) if kg.names is None else kg.names
-        iri = entity_iris(kg.entities, kg.name)
-        ends.append(pl.DataFrame({"kg": [kg.name] * len(iri), "entity": kg.entities, "iri": iri, "label": label}))
-    known, table = pl.concat(ends), alignment.pairs
+    kgs, table = alignment.task.kgs, alignment.pairs
+    known = entity_table(kgs).with_columns(iri=pl.concat([entity_iris(kg.entities, kg.name) for kg in kgs]))
     for side in ("left", "right"):
-        own = known.rename({"kg": f"{side}_kg", "entity": side, "iri": f"{side}_iri", "label": f"{side}_label"})
+        own = known.rename({"kg": f"{side}_kg", "entity": side, "iri": f"{side}_iri", "name": f"{side}_name"})
         table = table.join(own, on=[f"{side}_kg", side], how="left", maintain_order="left")
     return table
 
 
-def write_sssom(alignment: Alignment, path: Path, *, predicate: str = "owl:sameAs") -> int:
+def write_sssom(alignment: AlignmentResult, path: Path, *, predicate: str = "owl:sameAs") -> int:
     """Writes SSSOM TSV (1.1), a mapping a pair of members; returns how many.
 
     Seeds are curated, mutual best matches come from similarity, the other pairs of a group follow from those.
@@ -63,10 +60,10 @@ def write_sssom(alignment: Alignment, path: Path, *, predicate: str = "owl:sameA
     sources = {kg: prefixes.curies(pl.Series([kg_iri(kg)]))[0] for kg in alignment.task.kg_names}
     result = table.select(
         subject_id=prefixes.curies(table["left_iri"]),
-        subject_label="left_label",
+        subject_label="left_name",
         predicate_id=pl.lit(predicate),
         object_id=prefixes.curies(table["right_iri"]),
-        object_label="right_label",
+        object_label="right_name",
         mapping_justification=justification,
         subject_source=pl.col("left_kg").replace(sources),
         object_source=pl.col("right_kg").replace(sources),
@@ -79,7 +76,7 @@ def write_sssom(alignment: Alignment, path: Path, *, predicate: str = "owl:sameA
     return len(result)
 
 
-def _metadata(alignment: Alignment, prefixes: Prefixes) -> list[str]:
+def _metadata(alignment: AlignmentResult, prefixes: Prefixes) -> list[str]:
     """The block of YAML above the mappings."""
     lines = ['sssom_version: "1.1"', "curie_map:"]
     lines += [f"  {prefix}: {_quoted(namespace)}" for prefix, namespace in sorted(prefixes.expansions.items())]
@@ -96,7 +93,7 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def write_alignment_rdf(alignment: Alignment, folder: Path) -> int:
+def write_alignment_rdf(alignment: AlignmentResult, folder: Path) -> int:
     """Writes a file of the Alignment format for each pair of KGs; returns how many pairs of entities."""
     table = mappings(alignment)
     for a, b in combinations(alignment.task.kg_names, 2):

@@ -67,6 +67,12 @@ def check_share(name: str, value: float) -> None:
         raise SettingError(f"{name} must be between 0 and 1, got {value}")
 
 
+def check_random_state(random_state: object) -> None:
+    """Refuses a value that cannot seed a random generator."""
+    if not isinstance(random_state, int) or not 0 <= random_state < 2**63:
+        raise SettingError(f"random_state must be a whole number from 0 to 2^63 - 1, got {random_state!r}")
+
+
 def resolve(word: str, choices: Mapping[str, Choice], *, what: str) -> Choice:
     """The choice with the given name, or an error that lists all choices and the most similar one."""
     if word in choices:

@@ -1,6 +1,6 @@
-"""Sparse products with gradients: a fixed pattern of entries, whose values change from step to step.
+"""Sparse matrix products with gradients, for a fixed sparsity pattern whose values change from step to step.
 
-Each of the two operators is the other's gradient, so that training never builds a tensor of edges x dimensions.
+Each of the two operators is the gradient of the other, so training never builds a tensor of edges x dimensions.
 """
 
 from __future__ import annotations
@@ -11,23 +11,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-with warnings.catch_warnings():  # torch says once that its CSR tensors are in beta
+with warnings.catch_warnings():  # torch warns once that its CSR tensors are in beta
     warnings.simplefilter("ignore")
     torch.sparse_csr_tensor(torch.tensor([0, 0]), torch.tensor([], dtype=torch.int64), torch.tensor([]), (1, 1))
 
 
-class Pattern:
-    """Which entries of a sparse (rows, columns) matrix are there, made from edges that may share an entry.
+class SparsityPattern:
+    """The entries of a sparse (rows, columns) matrix, made from edges of which several may share an entry.
 
-    entry: (edges,) the entry each edge belongs to, entries counted row by row.
+    entry: (edges,) the entry of each edge; entries are numbered row by row.
     """
 
     def __init__(self, row: Tensor, column: Tensor, shape: tuple[int, int]) -> None:
-        keys, order = torch.sort(row * shape[1] + column)
-        new = torch.ones_like(keys, dtype=torch.bool)
-        new[1:] = keys[1:] != keys[:-1]
-        self.entry = torch.empty_like(keys).index_put_((order,), new.cumsum(0) - 1)
-        keys = keys[new]
+        keys, order, is_first = sorted_unique(row * shape[1] + column)
+        self.entry = torch.empty_like(order).index_put_((order,), is_first.cumsum(0) - 1)
         rows, columns = keys // shape[1], keys % shape[1]
         self.shape = shape
         self._forward = _compressed(rows, columns, shape[0])
@@ -37,11 +34,11 @@ class Pattern:
 
     @property
     def entries(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return len(self._order)
 
     def sum_edges(self, values: Tensor) -> Tensor:
-        """Values of edges, (edges,), added up entry by entry, (entries,)."""
+        """Values of edges, (edges,), summed per entry, (entries,)."""
         return values.new_zeros(self.entries).index_add(0, self.entry, values)
 
     def matrix(self, values: Tensor) -> Tensor:
@@ -49,7 +46,7 @@ class Pattern:
         return csr(*self._forward, values, self.shape)
 
     def repeated(self, values: Tensor) -> Tensor:
-        """A matrix with the pattern several times along its diagonal; values: (times, entries)."""
+        """A block-diagonal matrix that repeats the pattern; values: (times, entries)."""
         times, (rows, columns) = len(values), self.shape
         starts, places = self._forward
         if len(self._repeated[0]) < times * rows + 1:
@@ -60,30 +57,38 @@ class Pattern:
         return csr(starts, places, values.flatten(), (times * rows, times * columns))
 
     def transposed(self, values: Tensor) -> Tensor:
-        """The same matrix, turned."""
+        """The transposed matrix with these values."""
         return csr(*self._backward, values[self._order], (self.shape[1], self.shape[0]))
 
 
-def multiply(pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
-    """A sparse matrix times a dense one: (rows, columns) x (columns, d) -> (rows, d)."""
+def sorted_unique(keys: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The distinct keys, rising; the order that sorts all keys; and in that order whether a key appears first."""
+    keys, order = torch.sort(keys)
+    is_first = torch.ones_like(keys, dtype=torch.bool)
+    is_first[1:] = keys[1:] != keys[:-1]
+    return keys[is_first], order, is_first
+
+
+def multiply(pattern: SparsityPattern, values: Tensor, dense: Tensor) -> Tensor:
+    """Sparse times dense: (rows, columns) x (columns, d) -> (rows, d)."""
     result: Tensor = _Multiply.apply(pattern, values, dense)  # type: ignore[no-untyped-call]
     return result
 
 
-def dot_products(pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
-    """For each entry (r, c) the product of left's row r and right's row c: (rows, d), (columns, d) -> (entries,)."""
+def dot_products(pattern: SparsityPattern, left: Tensor, right: Tensor) -> Tensor:
+    """For each entry (r, c) the dot product of left[r] and right[c]: (rows, d), (columns, d) -> (entries,)."""
     result: Tensor = _DotProducts.apply(pattern, left, right)  # type: ignore[no-untyped-call]
     return result
 
 
 def gather_rows(dense: Tensor, index: Tensor) -> Tensor:
-    """Rows of a dense matrix: (rows, d), (...) -> (..., d); the gradient adds up by a sparse product."""
+    """Rows of a dense matrix: (rows, d), (...) -> (..., d); the gradient is one sparse product."""
     result: Tensor = _GatherRows.apply(dense, index)  # type: ignore[no-untyped-call]
     return result
 
 
 def softmax_over_rows(row: Tensor, logits: Tensor, rows: int) -> Tensor:
-    """Softmax of the edges of each row, (edges,)."""
+    """Softmax over the edges of each row, (edges,)."""
     largest = logits.new_full((rows,), -torch.inf).scatter_reduce(0, row, logits.detach(), "amax")
     exponential = torch.exp(logits - largest[row])
     total = exponential.new_zeros(rows).index_add(0, row, exponential)
@@ -92,7 +97,7 @@ def softmax_over_rows(row: Tensor, logits: Tensor, rows: int) -> Tensor:
 
 class _Multiply(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, pattern: Pattern, values: Tensor, dense: Tensor) -> Tensor:
+    def forward(ctx: Any, pattern: SparsityPattern, values: Tensor, dense: Tensor) -> Tensor:
         ctx.pattern = pattern
         ctx.save_for_backward(values, dense)
         return pattern.matrix(values) @ dense
@@ -104,17 +109,17 @@ class _Multiply(torch.autograd.Function):
         wanted = ctx.needs_input_grad
         return (
             None,
-            sampled(ctx.pattern.matrix(values), gradient, dense) if wanted[1] else None,
+            sampled_products(ctx.pattern.matrix(values), gradient, dense) if wanted[1] else None,
             ctx.pattern.transposed(values) @ gradient if wanted[2] else None,
         )
 
 
 class _DotProducts(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, pattern: Pattern, left: Tensor, right: Tensor) -> Tensor:
+    def forward(ctx: Any, pattern: SparsityPattern, left: Tensor, right: Tensor) -> Tensor:
         ctx.pattern = pattern
         ctx.save_for_backward(left, right)
-        return sampled(pattern.matrix(left.new_zeros(pattern.entries)), left, right)
+        return sampled_products(pattern.matrix(left.new_zeros(pattern.entries)), left, right)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor | None, Tensor | None]:
@@ -144,8 +149,8 @@ class _GatherRows(torch.autograd.Function):
         return csr(starts, order, ones, (ctx.rows, len(index))) @ gradient, None
 
 
-def sampled(entries: Tensor, left: Tensor, right: Tensor) -> Tensor:
-    """For each entry of a sparse matrix the product of left's row and right's row; its own values must be finite."""
+def sampled_products(entries: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    """For each entry (r, c) of a sparse matrix the dot product of left[r] and right[c]; its values must be finite."""
     products: Tensor = torch.sparse.sampled_addmm(entries, left, right.t(), beta=0.0).values()
     return products
 
@@ -157,5 +162,5 @@ def _compressed(rows: Tensor, columns: Tensor, count: int) -> tuple[Tensor, Tens
 
 
 def csr(starts: Tensor, columns: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """A sparse matrix from where its rows start, columns and values; nothing is checked."""
+    """A CSR matrix from row starts, columns and values; nothing is checked."""
     return torch.sparse_csr_tensor(starts, columns, values, shape, check_invariants=False)

@@ -1,1 +1,1 @@
-"""From scores of pairs to groups with at most one entity of each KG."""
+"""From scores of pairs to groups with at most one entity per KG: matching, calibration, duplicates, lineage."""

@@ -1,4 +1,4 @@
-"""Confidences that mean something: scores turned into probabilities by seeds that were held back."""
+"""Calibration: scores become probabilities, learned from validation seeds."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multiea.data.groups import ABSENT, Groups
+from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.judging import judged_pairs
-from multiea.grouping.matching import FoundGroups
 
 LEAST_SCORE = 1e-4
 THRESHOLDS = np.arange(0.0, 0.65, 0.025)
-PRIOR = np.array([0.0, 1.0, 0.0])  # the probability is the score itself
+PRIOR = np.array([0.0, 1.0, 0.0])  # the score itself is the probability
 PRIOR_WEIGHT = 1.0
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a score becomes a probability, and from which on a member stays in its group.
+    """How a score becomes a probability, and from which confidence on a member kept in its group.
 
-    coefficients: of one, of the pair's score and of the mean score of its group, both as logits. examples: how many
-    pairs it was learned from; with none the score itself is taken.
+    coefficients: of the constant, of the pair's score and of the mean score of its group, both as logits. examples: the
+    number of pairs it was learned from; with none, the score itself is the confidence.
     """
 
     coefficients: tuple[float, ...] = (0.0, 1.0, 0.0)
@@ -29,42 +29,43 @@ class Calibration:
     examples: int = 0
 
     def probabilities(self, inside: np.ndarray) -> np.ndarray:
-        """Of each pair of members to be right, (groups, M, M), from their scores; not a number where one is absent.
+        """The probability of each pair of members to be right, (groups, M, M), NaN where one is absent.
 
-        Never surer than so many examples allow: had all been right, the next might still be wrong.
+        Never higher than the number of examples allows: even if all were right, the next may be wrong.
         """
         most = (self.examples + 1) / (self.examples + 2) if self.examples else 1.0
         return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
 
-    def found(self, groups: Groups, inside: np.ndarray, matched: np.ndarray | None = None) -> FoundGroups:
-        """The groups with each member's confidence: how probably it is the same as another member, on average.
+    def apply(self, groups: Groups, inside: np.ndarray, matched: np.ndarray | None = None) -> FoundGroups:
+        """The groups with each member's confidence: its mean probability to be the same as another member.
 
-        Members below the threshold are left alone, and groups of one with them. matched: which pairs of members are
-        each other's best; all, where it is not given.
+        Members below the threshold are dropped, and groups with one member left. inside: the scores of all pairs of
+        members. matched: which pairs are each other's best match; all by default.
         """
-        confidence = _of_members(self.probabilities(inside))
+        confidence = _member_means(self.probabilities(inside))
         kept = groups.present & (confidence >= self.threshold)
         members = np.where(kept, groups.members, ABSENT)
         inside = np.where(kept[:, :, None] & kept[:, None, :], inside, np.nan)
         enough = kept.sum(axis=1) > 1
-        of_pairs = self.probabilities(inside)
-        confidence = np.where(kept, _of_members(of_pairs), 0)[enough]
+        pair_confidence = self.probabilities(inside)
+        confidence = np.where(kept, _member_means(pair_confidence), 0)[enough]
         sizes = np.maximum(kept[enough].sum(axis=1), 1)
         order = np.argsort(-(confidence.sum(axis=1) / sizes), kind="stable")
         chosen = np.flatnonzero(enough)[order]
-        known = ~np.isnan(of_pairs[chosen])
+        known = ~np.isnan(pair_confidence[chosen])
         return FoundGroups(
             Groups(groups.kg_names, members[chosen]),
             confidence[order],
-            of_pairs[chosen],
+            pair_confidence[chosen],
             known if matched is None else known & matched[chosen],
         )
 
 
 def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
-    """Learned from groups found while some known ones were held back: logistic regression near the score itself.
+    """Learned from groups that were found without the validation seeds: logistic regression with a prior.
 
-    inside: scores of all pairs of members. The threshold is the one that would have scored best on the known groups.
+    inside: the scores of all pairs of members. known: the validation seeds. The prior is the score itself. The
+    threshold is the one with the best F1 on the known groups.
     """
     judged, right = judged_pairs(groups, known)
     upper = np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
@@ -73,7 +74,7 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
         return Calibration()
     features, truth = _features(inside)[judged], right[judged].astype(float)
     coefficients = PRIOR.copy()
-    for _ in range(50):  # Newton's method; the prior keeps it from running away where all are right
+    for _ in range(50):  # Newton's method; the prior keeps it finite where all pairs are right
         guess = 1 / (1 + np.exp(-features @ coefficients))
         gradient = features.T @ (weight * (guess - truth)) + PRIOR_WEIGHT * (coefficients - PRIOR)
         slope = weight * guess * (1 - guess)
@@ -83,11 +84,13 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
         if np.abs(step).max() < 1e-8:
             break
     learned = Calibration(tuple(coefficients.tolist()), 0.0, int(judged.sum()))
-    of_members = _of_members(learned.probabilities(inside))
-    level = np.minimum(of_members[:, :, None], of_members[:, None, :])[judged]  # a pair stays if both members do
-    stays = level[:, None] >= THRESHOLDS
+    member_confidence = _member_means(learned.probabilities(inside))
+    level = np.minimum(member_confidence[:, :, None], member_confidence[:, None, :])[
+        judged
+    ]  # a pair is kept if both members are
+    kept = level[:, None] >= THRESHOLDS
     pairs_known = np.triu(known.overlap(), 1).sum()
-    f1 = 2 * (weight * truth @ stays) / (weight @ stays + pairs_known)
+    f1 = 2 * (weight * truth @ kept) / (weight @ kept + pairs_known)
     return replace(learned, threshold=float(THRESHOLDS[f1 >= f1.max() - 1e-9].mean()))
 
 
@@ -101,7 +104,7 @@ def _features(inside: np.ndarray) -> np.ndarray:
     return np.stack([np.ones_like(logit), logit, np.broadcast_to(mean, logit.shape)], axis=-1)
 
 
-def _of_members(probabilities: np.ndarray) -> np.ndarray:
-    """The mean over a member's pairs, (groups, M), zero without any."""
+def _member_means(probabilities: np.ndarray) -> np.ndarray:
+    """The mean over the pairs of each member, (groups, M), zero without any."""
     present = ~np.isnan(probabilities)
     return np.asarray(np.where(present, probabilities, 0).sum(axis=2) / np.maximum(present.sum(axis=2), 1))

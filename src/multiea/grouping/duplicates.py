@@ -1,4 +1,4 @@
-"""Duplicates: KGs that hold some things more than once give further entities to groups that have a member of theirs."""
+"""Duplicates: further entities of a KG that mean the same as its member of a group."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.grouping.matching import FoundGroups, Scores, single_best
-from multiea.similarity.int8_embeddings import Comparable
+from multiea.grouping.found_groups import FoundGroups
+from multiea.grouping.matching import Scores
+from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
 
-ALIKE = 0.8  # of how much a group's own member resembles the others
+LEAST_RATIO = 0.8  # similarity of a duplicate to the other members, relative to that of the group's own member
 
 
 def _none(dtype: type) -> np.ndarray:
@@ -23,10 +24,10 @@ def _none(dtype: type) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Duplicates:
-    """Entities that stand for the same as a group's member of their own KG, (n,) each.
+    """Entities that mean the same as the member of a group in their own KG, (n,) each.
 
-    group: the row of the found group; kg, entity: the KG's number and the position there; confidence: that of the
-    member, times how much the entity resembles the others as compared with the member.
+    group: the row of the found group; kg, entity: the number of the KG and the position there; confidence: that of the
+    member, times the similarity of the entity to the other members relative to that of the member.
     """
 
     group: np.ndarray = field(default_factory=lambda: _none(np.int64))
@@ -37,9 +38,17 @@ class Duplicates:
     def __len__(self) -> int:
         return len(self.group)
 
+    def renumbered(self, positions: Sequence[np.ndarray], columns: Sequence[int]) -> Duplicates:
+        """The same over renumbered entities and KGs; positions, columns: as in FoundGroups.renumbered."""
+        kg, entity = self.kg.copy(), self.entity.copy()
+        for new, old in enumerate(columns):
+            own = self.kg == old
+            kg[own], entity[own] = new, positions[old][self.entity[own]]
+        return Duplicates(self.group, kg, entity, self.confidence)
+
     @classmethod
     def joined(cls, parts: Sequence[Duplicates]) -> Duplicates:
-        """All of several."""
+        """The duplicates of several parts."""
         columns = zip(*((part.group, part.kg, part.entity, part.confidence) for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
 
@@ -52,21 +61,21 @@ def find_duplicates(
     seeds: Groups,
     kgs: Sequence[int],
 ) -> Duplicates:
-    """Candidates of some KGs that were left alone and belong to a group all the same.
+    """Unmatched candidates of some KGs that belong to a found group as duplicates.
 
-    embeddings: of all entities, KG by KG. Wherever one's best candidates are in groups, it must be one and the same
-    group, with a member of its KG, and it must resemble the group's other members nearly as much as that member does.
-    What resembles members of seeds more than these is no duplicate of anything found.
+    embeddings: of all entities, KG by KG. All best candidates of a duplicate that are in groups must be in the same
+    group, which has a member of its KG, and it must be nearly as similar to the group's other members as that member.
+    An entity that is more similar to members of seeds is no duplicate of a found group.
     """
     parts = [Duplicates()]
     members = found.groups.members
     for kg in kgs:
         others = [other for other in range(len(pools)) if other != kg]
-        alone = np.flatnonzero(~np.isin(pools[kg], members[:, kg]))
-        group = _agreed([_group_of_best(scores[kg, b], pools[b], members[:, b])[alone] for b in others])
-        alone, group = alone[group != ABSENT], group[group != ABSENT]
+        unmatched = np.flatnonzero(~np.isin(pools[kg], members[:, kg]))
+        group = _agreed([_group_of_best(scores[kg, b], pools[b], members[:, b])[unmatched] for b in others])
+        unmatched, group = unmatched[group != ABSENT], group[group != ABSENT]
         taken = members[group, kg] != ABSENT
-        entity, group = pools[kg][alone[taken]], group[taken]
+        entity, group = pools[kg][unmatched[taken]], group[taken]
         own, further = np.zeros(len(group)), np.zeros(len(group))
         for b in others:
             there = members[group, b] != ABSENT
@@ -76,21 +85,30 @@ def find_duplicates(
                 total[there] += (ends * target).sum(1).double().cpu().numpy()
         ratio = np.divide(further, own, out=np.zeros(len(group)), where=own > 0)
         counted = (members[group] != ABSENT).sum(axis=1) - 1
-        of_seeds = _likest_seed(embeddings, seeds, kg, entity)
-        alike = (ratio >= ALIKE) & (further >= of_seeds * counted)
+        seed_similarity = _best_seed_similarity(embeddings, seeds, kg, entity)
+        is_duplicate = (ratio >= LEAST_RATIO) & (further >= seed_similarity * counted)
         confidence = found.confidence[group, kg] * np.minimum(ratio, 1)
-        parts.append(Duplicates(group[alike], np.full(int(alike.sum()), kg), entity[alike], confidence[alike]))
+        parts.append(
+            Duplicates(
+                group[is_duplicate],
+                np.full(int(is_duplicate.sum()), kg),
+                entity[is_duplicate],
+                confidence[is_duplicate],
+            )
+        )
     return Duplicates.joined(parts)
 
 
-def _likest_seed(embeddings: Sequence[Tensor], seeds: Groups, kg: int, entities: np.ndarray) -> np.ndarray:
-    """How much each entity resembles the member of a seed, in another KG, that it resembles most."""
+def _best_seed_similarity(embeddings: Sequence[Tensor], seeds: Groups, kg: int, entities: np.ndarray) -> np.ndarray:
+    """For each entity the highest cosine with a member of a seed in another KG."""
     best = np.zeros(len(entities))
-    ends = Comparable(embeddings[kg][torch.from_numpy(entities.astype(np.int64))].float())
+    ends = Int8Embeddings(embeddings[kg][torch.from_numpy(entities.astype(np.int64))].float())
     for other, members in enumerate(seeds.members.T):
         if other == kg or not (members != ABSENT).any():
             continue
-        targets = Comparable(embeddings[other][torch.from_numpy(members[members != ABSENT].astype(np.int64))].float())
+        targets = Int8Embeddings(
+            embeddings[other][torch.from_numpy(members[members != ABSENT].astype(np.int64))].float()
+        )
         size = max(1, BLOCK_NUMBERS // len(targets))
         for start in range(0, len(ends), size):
             some = slice(start, start + size)
@@ -99,18 +117,20 @@ def _likest_seed(embeddings: Sequence[Tensor], seeds: Groups, kg: int, entities:
 
 
 def _group_of_best(matrix: Matrix, pool: np.ndarray, members: np.ndarray) -> np.ndarray:
-    """For each row the group its best candidate is in, -1 where that is in none."""
+    """For each row the group of its best candidate, -1 where that is in none."""
     if not len(pool):
         return np.full(matrix.shape[0], ABSENT)
-    best, _ = single_best(matrix, ties=True)
-    group_of = np.full(max(pool.max(initial=-1), members.max(initial=-1)) + 2, ABSENT, dtype=np.int64)  # -1 comes last
+    best = matrix.best_columns(allow_ties=True)[0].numpy()
+    group_of = np.full(
+        max(pool.max(initial=-1), members.max(initial=-1)) + 2, ABSENT, dtype=np.int64
+    )  # the last place is for -1
     group_of[members[members != ABSENT]] = np.flatnonzero(members != ABSENT)
     entity = np.where(best == ABSENT, ABSENT, pool[best])
     return np.asarray(group_of[entity])
 
 
 def _agreed(groups: Sequence[np.ndarray]) -> np.ndarray:
-    """The one group all speak of that speak of any, otherwise -1."""
+    """The group on which all that are not -1 agree, otherwise -1."""
     stacked = np.stack(groups)
     highest = stacked.max(axis=0)
     return np.asarray(np.where(((stacked == highest) | (stacked == ABSENT)).all(axis=0), highest, ABSENT))

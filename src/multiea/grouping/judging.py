@@ -1,4 +1,4 @@
-"""Precision, recall and F1 of the groups found, as sets of pairs and as whole groups; pure functions on arrays."""
+"""Judging groups against known ones: which pairs and groups are right, precision, recall and F1; pure functions."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from multiea.data.groups import ABSENT, Groups
 
 
 def judged_pairs(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """For each found group and pair of KGs how far its two members can be judged, and whether they are right.
+    """For each found group and pair of KGs the weight with which its pair is judged, and whether it is right.
 
-    (groups, M, M) each. A pair is right if both sit in one known group; it is judged where at least one of the two has
-    a known counterpart in the other's KG, and left out otherwise. judged is 1 where both have one, 0.5 where one has:
-    where few groups are known, a wrong pair is seen from either of its ends, a right one from both at once, and only
-    pairs that count by their ends tell what share is right.
+    (groups, M, M) each. A pair is right if both members are in one known group. It is judged where at least one of the
+    two has a known counterpart in the other's KG, otherwise it is unknown and its weight is 0. The weight is 1 where
+    both have a known counterpart and 0.5 where one has: where few groups are known, a wrong pair is noticed from either
+    end, a right one from both at once, and only this weight makes the share of right pairs unbiased.
     """
     kgs = len(found.kg_names)
     judged, right = np.zeros((len(found), kgs, kgs), np.float32), np.zeros((len(found), kgs, kgs), bool)
@@ -41,10 +41,10 @@ def scores_of_pairs(found: Groups, held_out: Groups) -> dict[str, float]:
 
 
 def pairs_by_group(found: Groups, held_out: Groups) -> np.ndarray:
-    """For each held-out group its pairs found right, its share of the pairs judged, and its known pairs, (groups, 3).
+    """For each held-out group its right pairs, its judged pairs and its known pairs, (groups, 3).
 
-    The columns add up to what precision and recall of pairs are made of. A judged pair counts half for each of its two
-    ends where both have a known counterpart in the other's KG, otherwise wholly for the one that has.
+    The sums of the columns give precision and recall of pairs. A judged pair counts half for each of its two groups
+    where both members have a known counterpart in the other's KG, otherwise fully for the one that has.
     """
     right, judged, known = counts = np.zeros((3, len(held_out)))
     if not len(held_out):
@@ -65,13 +65,13 @@ def pairs_by_group(found: Groups, held_out: Groups) -> np.ndarray:
 
 
 def judged_groups(found: Groups, known: Groups, *, whole: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """For each found group the share of its members that are known ones, and whether it contradicts no known group.
+    """For each found group the share of its members that are in known groups, and whether it contradicts none.
 
-    A group that holds only a part of a known one does not contradict it; whole asks for all of it. Where few groups are
-    known, only groups that count by their known members tell what share is right.
+    A group that is a part of a known one does not contradict it; with `whole` it must contain all of it. Where few
+    groups are known, weighting groups by this share makes the share of right groups unbiased.
     """
     of_found = known.rows_of(found.members)
-    candidate = of_found.max(axis=1, initial=ABSENT)  # any one; if there are two the group is wrong in any case
+    candidate = of_found.max(axis=1, initial=ABSENT)  # any of them; with two the group is wrong in any case
     judged = (of_found != ABSENT).sum(axis=1) / np.maximum(found.sizes, 1)
     if not len(known):
         return judged, judged > 0
@@ -84,16 +84,17 @@ def judged_groups(found: Groups, known: Groups, *, whole: bool = False) -> tuple
 
 
 def scores_of_groups(found: Groups, held_out: Groups) -> dict[str, float]:
-    """A found group is right if it equals a held-out group on the KGs where that one is known.
+    """Precision, recall and F1 of groups.
 
-    It is judged where it has a member of a held-out group.
+    A found group is right if it equals a held-out group on the KGs where that one is known. It is judged if it has a
+    member of a held-out group.
     """
     judged, right = judged_groups(found, held_out, whole=True)
     return _precision_recall(int(right.sum()), int((judged > 0).sum()), len(held_out))
 
 
 def groups_found_right(found: Groups, held_out: Groups) -> np.ndarray:
-    """For each held-out group whether it was found right, (groups,), as in the recall of groups."""
+    """For each held-out group whether it was found, (groups,), as in the recall of groups."""
     _, right = judged_groups(found, held_out, whole=True)
     result = np.zeros(len(held_out), dtype=bool)
     result[held_out.rows_of(found.take(right).members).max(axis=1, initial=ABSENT)] = True

@@ -1,4 +1,4 @@
-"""Lineage: group ids that outlive a run, and what became of each group of the run before."""
+"""Lineage: group ids that are carried on from run to run, and what became of each group of the previous run."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ import polars as pl
 
 MEMBER = ["kg", "entity"]
 LINEAGE = {"group_id": pl.String, "became": pl.String, "before": pl.Int64, "after": pl.Int64, "into": pl.String}
-# What can have become of a group, in the order in which it is told.
+# What can become of a group, in the order of reports.
 FATES = ("kept", "grown", "shrunk", "changed", "split", "merged", "gone", "new", "retired")
 
 
 def no_lineage() -> pl.DataFrame:
-    """The lineage of a run that follows none."""
+    """The lineage of a run without a previous run."""
     return pl.DataFrame(schema=LINEAGE)
 
 
 @dataclass(frozen=True)
 class GroupIds:
-    """Ids of an alignment's known and found groups, in their order, and how they came about.
+    """The ids of an alignment's known and found groups, in their order, and their lineage.
 
-    lineage: a row for each id ever used. group_id; became: one of FATES; before, after: members of the group with that
-    id in the run before and in this one, none where there is no such group; into: ids of the groups the members are in
-    now, the largest part first, with a blank in between. new_kgs: those the run before does not have; not kept on disk.
+    lineage: one row per id ever used. group_id; became: one of FATES; before, after: the number of members of the group
+    with that id in the previous run and in this one, 0 without such a group; into: the ids of the groups that the
+    members are in now, the largest part first, separated by blanks. new_kgs: KGs that the previous run does not have;
+    not stored on disk.
     """
 
     known: list[str]
@@ -41,14 +42,14 @@ class GroupIds:
 
 @dataclass(frozen=True)
 class Ancestor:
-    """What a run hands down to the next: its groups, a row a member (group_id, kg, entity), its KGs, ids once used."""
+    """What a run passes on: its groups, one row per member (group_id, kg, entity), its KGs, and ids once used."""
 
     groups: pl.DataFrame
     kg_names: tuple[str, ...]
     once_used: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.String))
 
     def lacks(self, kg_names: Sequence[str]) -> tuple[str, ...]:
-        """Those of some KGs that it does not have."""
+        """The KGs of a list that it does not have."""
         return tuple(name for name in kg_names if name not in self.kg_names)
 
 
@@ -60,12 +61,12 @@ def overlaps(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
 
 
 def follow(ancestor: Ancestor, groups: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Ids that carry on those of a run before, and what became of each of them.
+    """Ids that carry on those of a previous run, and what became of each of them.
 
-    groups: (group_id, kg, entity), with ids that depend on members alone. Back come the table of these ids and the new
-    ones (new, id), and the lineage. A group inherits the id of the group before with which it shares most members, each
-    id once: of a split the larger part has it, of a merge the larger group's lives on. What inherits nothing has an id
-    by its members, though never one that stood for other members once.
+    groups: (group_id, kg, entity), with ids that depend on the members only. Returns a table of these ids and the new
+    ones (new, id), and the lineage. A group inherits the id of the previous group with which it shares most members;
+    each id is inherited once. After a split the larger part keeps the id, after a merge the larger group's id is kept.
+    A group that inherits nothing gets an id from its members, but never one that once belonged to other members.
     """
     old, new = sizes_of(ancestor.groups, "old"), sizes_of(groups, "new")
     shared = overlaps(ancestor.groups, groups)
@@ -79,15 +80,15 @@ def follow(ancestor: Ancestor, groups: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
 
 
 def sizes_of(groups: pl.DataFrame, name: str) -> pl.DataFrame:
-    """The members of each group: its id under the name given, size."""
+    """The number of members of each group: its id in a column of the given name, and size."""
     return groups.group_by(pl.col("group_id").alias(name)).agg(size=pl.len().cast(pl.Int64))
 
 
 def one_to_one(pairs: pl.DataFrame) -> pl.DataFrame:
-    """Of pairs of old and new, the best first, those that remain if each is taken whose two groups are free.
+    """Greedy one-to-one matching of old and new groups; pairs: best first.
 
-    Pairs that are the first of both their groups are taken together, round after round, which gives the same as going
-    through them one by one. Of many equal overlaps hashes or names decide, so that chains are short and rounds few.
+    Pairs that come first for both their groups are taken together, round after round, which gives the same result as
+    going through them one by one. Hashes or names decide between equal overlaps, so that few rounds are needed.
     """
     left = pairs.select("old", "new").with_row_index("place")
     taken = [left.clear()]
@@ -100,7 +101,7 @@ def one_to_one(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _fresh(own: pl.Series, used: pl.Series) -> pl.Series:
-    """Ids by members; where one was used before, another that depends on members all the same."""
+    """Ids from members; where one was used before, another one that also depends on the members only."""
     ids, attempt = own.clone(), 0  # changed in place
     while (taken := ids.is_in(used.implode()) | ids.is_duplicated()).any():
         attempt += 1
@@ -150,3 +151,16 @@ def _lineage(
 def hashed_id(text: str) -> str:
     """A short id of a text."""
     return "g" + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def group_ids(entities: pl.DataFrame) -> list[str]:
+    """An id for each group that depends on its members only: the same group has the same id in every run.
+
+    entities: one column per KG, null where a KG has no member.
+    """
+    kgs = sorted(entities.columns)
+    ids = []
+    for row in zip(*(entities.get_column(kg) for kg in kgs), strict=True):
+        text = "\n".join(f"{kg}\t{entity}" for kg, entity in zip(kgs, row, strict=True) if entity is not None)
+        ids.append(hashed_id(text))
+    return ids

@@ -1,7 +1,8 @@
-"""Bootstrapping: what propagation finds in one round are labels of the next, as long as seeds held back agree."""
+"""Bootstrapping: the confident groups of one round are pseudo-labels of the next, as long as validation seeds agree."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,277 +11,215 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
+from multiea.data.seed_split import split_seeds
 from multiea.data.task import Task
-from multiea.engines.propagation import Propagation, Wiring, embed
-from multiea.evaluation.scores import pool_of_candidates
+from multiea.engines.adjacency import Adjacency, OutgoingEdges
+from multiea.engines.propagation import embed
 from multiea.foundation import progress
-from multiea.foundation.errors import SettingError, check_share, resolve
-from multiea.grouping.alignment import found_among, pool_similarities
+from multiea.foundation.errors import SettingError
 from multiea.grouping.calibration import Calibration, calibrate
-from multiea.grouping.judging import judged_groups, scores_of_pairs
-from multiea.grouping.matching import FoundGroups, closed, joined, scores_inside
-from multiea.pipeline.rehearsal import Learned, hold_back
-from multiea.settings.fields import setting
-from multiea.similarity.enhancement import Enhancement, Pairs
+from multiea.grouping.judging import scores_of_pairs
+from multiea.grouping.matching import cliques, join_matches, mutual_matches, scores_inside
+from multiea.pipeline.learned import LearnedEmbeddings
+from multiea.pipeline.pseudo_labels import select_pseudo_labels
+from multiea.pipeline.warm_start import WarmStart, without_leakage
+from multiea.settings.tree import AlignSettings
+from multiea.similarity.pools import candidate_pools, pool_similarities
 from multiea.similarity.search import is_exact
 from multiea.similarity.signatures import signatures
 
-POOLS = {
-    "all": "from all entities that are no seeds",
-    "test": "within the held-out entities",
-    "none": "no bootstrapping",
-}
-HELD_BACK = 0.1
-WORSE_ROUNDS = 2  # so many rounds in a row that are clearly worse than the best end it
-LITTLE = 0.08  # a round that adds a smaller share of labels than this is the last
-FEWEST_JUDGED = 5
-GIVING_AWAY = 2  # so many triples around a seed held back tell too much of it
-ENOUGH_UNJUDGED = 0.15  # the weakest score that makes a complete group a label where too few can be judged
+VALIDATION_RATIO = 0.1
+WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
+LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
 
 
 @dataclass(frozen=True)
-class Bootstrapping:
-    """Where labels beyond the seeds may come from, and how sure of them to be."""
+class SecondView:
+    """Embeddings of another engine that are compared as well: made without the validation seeds, and with them."""
 
-    pool: str = setting("all", "Where labels beyond the seeds may come from: all entities, test (held-out ones), none.")
-    rounds: int = setting(6, "At most so many rounds.")
-    trust_in_complete: float = setting(
-        0.4, "Share of complete groups, judged by the seeds held back, that must be right for one to become a label."
-    )
-    trust_in_members: float = setting(0.3, "How sure a partial group's members must be.")
-    trust_in_kinds: float = setting(
-        0.5, "Share of partial groups over the same KGs that must prove right and lack nothing."
-    )
-    partial_weight: float = setting(0.5, "What the label of a partial group counts.")
-
-    def __post_init__(self) -> None:
-        resolve(self.pool, POOLS, what="bootstrap")
-        if self.rounds < 1:
-            raise SettingError(f"bootstrap.rounds must be at least 1, got {self.rounds}")
-        for name in ("trust_in_complete", "trust_in_members", "trust_in_kinds", "partial_weight"):
-            check_share(f"bootstrap.{name}", getattr(self, name))
-
-
-@dataclass(frozen=True)
-class Beside:
-    """Embeddings of another engine to compare with as well: made without the seeds held back, and with them."""
-
-    rehearsed: Tensor
+    without_validation: Tensor
     final: Tensor
     weight: float
 
 
 @dataclass(frozen=True)
-class Start:
-    """What is known beforehand, where KGs are added to an alignment.
+class _KnownGroups:
+    """What rounds may know: seeds without validation seeds, completed open seeds and pseudo-labels without leakage.
 
-    found: complete groups, labels of the first round; what that finds takes their place. adopted: open seeds with the
-    members found for them by now, labels of all rounds.
+    all_completed: completed open seeds of the final round, where nothing can leak any more.
     """
 
-    found: Groups
-    adopted: FoundGroups
+    seeds: Groups
+    validation: Groups
+    completed: Groups
+    pseudo_labels: Groups
+    all_completed: Groups
+
+    @classmethod
+    def of(cls, task: Task, random_state: int, start: WarmStart | None) -> _KnownGroups:
+        split = split_seeds(task, VALIDATION_RATIO, random_state)
+        nothing = Groups.empty(task.kg_names)
+        if start is None:
+            return cls(split.seeds, split.validation, nothing, nothing, nothing)
+        pseudo_labels, completed = without_leakage(start, task, split.validation)
+        seeds = split.seeds.take(split.seeds.apart_from(task.open_seeds.groups))  # open seeds are in `completed`
+        return cls(seeds, split.validation, completed, pseudo_labels, start.completed.groups)
 
 
 @dataclass(frozen=True)
-class _Round:
-    """The groups a round found that may be labels, and how sure to be of what it found."""
-
-    found: Groups
+class _BestRound:
+    pseudo_labels: Groups
     calibration: Calibration
+
+
+class _Propagator:
+    """Embeds a task from any set of marks, fused with a second view where there is one."""
+
+    def __init__(
+        self, task: Task, settings: AlignSettings, second_view: SecondView | None, device: torch.device
+    ) -> None:
+        self._settings, self._second_view = settings, second_view
+        self.adjacencies = [Adjacency(kg, device) for kg in task.kgs]
+
+    def embed(self, marks: Groups, seeds: int, number: int, outgoing: Sequence[OutgoingEdges] | None = None) -> Tensor:
+        """Embeddings from marks, of which the first are seeds. number: of the round, for random numbers.
+
+        outgoing: the edges of the entities to embed in a round; None for the final embeddings of all entities.
+        """
+        settings, view = self._settings, self._second_view
+        random_state = (settings.random_state * 1_000_003 + number) % 2**63
+        weights = _mark_weights(marks, seeds, settings.bootstrap.partial_weight)
+        own = embed(self.adjacencies, marks, settings.propagation, random_state, weights, outgoing)
+        if view is None:
+            return own
+        return fuse(own, view.final if outgoing is None else view.without_validation, view.weight)
 
 
 def propagate(
     task: Task,
-    settings: Propagation,
-    bootstrapping: Bootstrapping,
-    enhancement: Enhancement,
+    settings: AlignSettings,
     *,
-    beside: Beside | None = None,
-    start: Start | None = None,
+    second_view: SecondView | None = None,
+    warm_start: WarmStart | None = None,
     test_entities: Groups | None = None,
     device: torch.device,
-    random_state: int,
-) -> Learned:
-    """Propagates from the task's seeds alone, bootstraps, and propagates once more with what proved best.
+) -> LearnedEmbeddings:
+    """Propagates from the task's seeds, bootstraps, and propagates once more from the best pseudo-labels.
 
-    task: in its canonical order. test_entities: groups whose members, not whose ties, limit where labels may come from.
+    task: in canonical order. test_entities: groups whose members, not whose links, limit where pseudo-labels may come
+    from with bootstrap pool `test`.
     """
-    wirings = [Wiring(kg, device) for kg in task.kgs]
-    seeds, held_back = hold_back(task, HELD_BACK, random_state)
-    found = adopted = all_adopted = Groups.empty(task.kg_names)
-    if start is not None:
-        found, adopted = _that_give_nothing_away(start, task, held_back)
-        all_adopted = start.adopted.groups
-        seeds = seeds.take(seeds.apart_from(task.open_seeds.groups))  # open ones are adopted
-
-    def embedded(labels: Groups, number: int, *, last: bool = False) -> Tensor:
-        known = len(task.seeds if last else seeds)
-        own = embed(
-            wirings,
-            labels,
-            settings,
-            (random_state * 1_000_003 + number) % 2**63,
-            _weights(labels, known, bootstrapping),
-            None if last else eyes,
-        )
-        return own if beside is None else fused(own, beside.final if last else beside.rehearsed, beside.weight)
-
-    sizes = [len(kg.entities) for kg in task.kgs]
-    limited = bootstrapping.pool == "test"
-    pools, at_last = (
-        pool_of_candidates("all", sizes, known, held_back)
-        for known in (seeds.joined(adopted), task.seeds.joined(all_adopted))
+    known = _KnownGroups.of(task, settings.random_state, warm_start)
+    propagator = _Propagator(task, settings, second_view, device)
+    all_known = task.seeds.joined(known.all_completed)
+    final_pools = candidate_pools("all", task, all_known, known.validation)
+    is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, final_pools)], device)
+    history: dict[str, Any] = {"rounds": [], "bootstrap": settings.bootstrap.pool}
+    history["search"] = "restricted" if is_blocked else "exact"
+    history |= {} if warm_start is None else {"warm_start_groups": len(warm_start.pseudo_labels)}
+    rounds = _Rounds(task, settings, known, propagator, _round_pools(task, settings, known, test_entities))
+    best = rounds.run(history)
+    marks = all_known.joined(best.pseudo_labels.take(best.pseudo_labels.apart_from(all_known)))
+    history["marks"] = len(marks)
+    embeddings = propagator.embed(marks, len(task.seeds), len(history["rounds"]))
+    embeddings = embeddings.half().float()  # as a run folder stores them, so that an opened run scores the same
+    return LearnedEmbeddings(
+        embeddings,
+        history,
+        signatures=signatures(task.kgs, marks) if is_blocked else None,
+        calibration=best.calibration,
     )
-    pools = _limits(held_back, test_entities) if limited else pools
-    eyes = [wiring.eyes_of(pool) for wiring, pool in zip(wirings, pools, strict=True)]
-    few = enhancement.candidates is not None
-    round_restricted, restricted = (few and not is_exact([*map(len, part)], device) for part in (pools, at_last))
-    history: dict[str, Any] = {"rounds": [], "bootstrap": bootstrapping.pool}
-    history["search"] = "restricted" if restricted else "exact"
-    history |= {} if start is None else {"started_with": len(start.found)}
-    none = bootstrapping.pool == "none"
-    rehearsal = Task(task.kgs, seeds, held_back)
-    error = 0.5 / max(int(np.triu(held_back.overlap(), 1).sum()), 1) ** 0.5  # of a share among so many pairs
-    best: _Round | None = None
-    labels, worse, highest = seeds.joined(adopted, found), 0, 0.0
-
-    def compared(number: int) -> tuple[Pairs, list[np.ndarray]]:
-        marks = signatures(task.kgs, labels) if round_restricted else None
-        return pool_similarities(rehearsal, embedded(labels, number), enhancement, pools, held_back, marks)
-
-    rounds = 1 if none else bootstrapping.rounds
-    with progress.stage("propagating" if none else "bootstrapping", rounds) as advance:
-        for number in range(rounds):
-            scores, candidates = compared(number)
-            matches = found_among(scores, candidates, rehearsal)
-            whole = joined(matches, task.kg_names)
-            inside = scores_inside(whole, scores, candidates)
-            calibration = calibrate(whole, inside, held_back)
-            f1 = scores_of_pairs(whole, held_back)["f1"]
-            judged = f1 if len(held_back) else None
-            history["rounds"].append({"labels": len(labels), "f1_held_back": judged})
-            before = len(found)
-            if not none:
-                sure = replace(calibration, threshold=bootstrapping.trust_in_members).found(whole, inside).groups
-                found = _fit_for_labels(*closed(matches, task.kg_names), sure, held_back, bootstrapping)
-                labels = seeds.joined(adopted, found)
-            worse = 0 if best is None or f1 >= highest - error else worse + 1
-            if not worse:
-                best = _Round(found, calibration)
-            highest = max(highest, f1)
-            advance(1, f"{len(found):,} groups")
-            if worse == WORSE_ROUNDS or len(found) <= (1 + LITTLE) * before:
-                break
-    assert best is not None
-    known = task.seeds.joined(all_adopted)
-    final = known.joined(best.found.take(best.found.apart_from(known)))
-    history["labels"] = len(final)
-    embeddings = embedded(final, len(history["rounds"]), last=True)
-    marks = signatures(task.kgs, final) if restricted else None
-    embeddings = embeddings.half().float()  # what a run folder keeps, so that a run opened again scores the same
-    return Learned(embeddings, history, seeds, held_back, None, marks, best.calibration)
 
 
-def fused(one: Tensor, other: Tensor, weight: float) -> Tensor:
-    """Side by side, so that cosines are the weighted sum of both engines' cosines; unit length, zero where both are."""
+class _Rounds:
+    """The rounds of bootstrapping: embed, compare, group, judge by validation seeds, select pseudo-labels."""
+
+    def __init__(
+        self,
+        task: Task,
+        settings: AlignSettings,
+        known: _KnownGroups,
+        propagator: _Propagator,
+        pools: list[np.ndarray],
+    ) -> None:
+        self._task, self._settings, self._known, self._propagator, self._pools = (
+            task,
+            settings,
+            known,
+            propagator,
+            pools,
+        )
+        self._outgoing = [
+            adjacency.outgoing_of(pool) for adjacency, pool in zip(propagator.adjacencies, pools, strict=True)
+        ]
+        device = propagator.adjacencies[0].degrees.device
+        self._is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, pools)], device)
+        pairs = int(np.triu(known.validation.overlap(), 1).sum())
+        self._standard_error = 0.5 / max(pairs, 1) ** 0.5  # of a share among so many pairs
+
+    def run(self, history: dict[str, Any]) -> _BestRound:
+        """Runs rounds until nothing is gained any more; returns the best one and notes all in the history."""
+        known, bootstrap = self._known, self._settings.bootstrap
+        is_off = bootstrap.pool == "none"
+        rounds = 1 if is_off else bootstrap.rounds
+        pseudo_labels = known.pseudo_labels
+        best: _BestRound | None = None
+        worse, highest = 0, 0.0
+        with progress.stage("propagating" if is_off else "bootstrapping", rounds) as advance:
+            for number in range(rounds):
+                marks = known.seeds.joined(known.completed, pseudo_labels)
+                selected, calibration, f1 = self._round(number, marks)
+                validation_f1 = f1 if len(known.validation) else None
+                history["rounds"].append({"marks": len(marks), "validation_f1": validation_f1})
+                before = len(pseudo_labels)
+                pseudo_labels = pseudo_labels if is_off else selected
+                worse = 0 if best is None or f1 >= highest - self._standard_error else worse + 1
+                if not worse:
+                    best = _BestRound(pseudo_labels, calibration)
+                highest = max(highest, f1)
+                advance(1, f"{len(pseudo_labels):,} pseudo-labels")
+                if worse == WORSE_ROUNDS or len(pseudo_labels) <= (1 + LEAST_GROWTH) * before:
+                    break
+        assert best is not None
+        return best
+
+    def _round(self, number: int, marks: Groups) -> tuple[Groups, Calibration, float]:
+        """The pseudo-labels that a round selects, its calibration, and its pair F1 on validation seeds."""
+        task, settings, validation = self._task, self._settings, self._known.validation
+        near_marks = signatures(task.kgs, marks) if self._is_blocked else None
+        embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
+        sizes = [len(kg.entities) for kg in task.kgs]
+        scores = pool_similarities(embeddings, sizes, self._pools, settings.enhancement, near_marks)
+        matches = mutual_matches(scores, self._pools)
+        groups = join_matches(matches, task.kg_names)
+        inside = scores_inside(groups, scores, self._pools)
+        calibration = calibrate(groups, inside, validation)
+        f1 = scores_of_pairs(groups, validation)["f1"]
+        confident = replace(calibration, threshold=settings.bootstrap.trust_in_members).apply(groups, inside).groups
+        selected = select_pseudo_labels(*cliques(matches, task.kg_names), confident, validation, settings.bootstrap)
+        return selected, calibration, f1
+
+
+def _round_pools(
+    task: Task, settings: AlignSettings, known: _KnownGroups, test_entities: Groups | None
+) -> list[np.ndarray]:
+    """For each KG the candidates of a round: all but known ones, or held-out entities and validation seeds."""
+    if settings.bootstrap.pool != "test":
+        return candidate_pools("all", task, known.seeds.joined(known.completed), known.validation)
+    if test_entities is None or not len(test_entities):
+        raise SettingError("bootstrap 'test' needs held-out groups, to whose entities it is limited; use all or none")
+    columns = zip(test_entities.members.T, known.validation.members.T, strict=True)
+    return [np.unique(np.concatenate([a[a != ABSENT], b[b != ABSENT]])) for a, b in columns]
+
+
+def fuse(one: Tensor, other: Tensor, weight: float) -> Tensor:
+    """Concatenated so that cosines are the weighted sum of both engines' cosines; unit length, zero where both are."""
     parts = torch.cat([one * (1 - weight) ** 0.5, other.to(one) * weight**0.5], dim=1)
     return torch.div(parts, parts.norm(dim=1, keepdim=True).clamp(min=1e-12))
 
 
-def _limits(held_back: Groups, test_entities: Groups | None) -> list[np.ndarray]:
-    """For each KG the held-out entities and those of seeds held back."""
-    if test_entities is None or not len(test_entities):
-        raise SettingError("bootstrap 'test' needs held-out groups, whose entities it keeps to; use all or none")
-    columns = zip(test_entities.members.T, held_back.members.T, strict=True)
-    return [np.unique(np.concatenate([a[a != ABSENT], b[b != ABSENT]])) for a, b in columns]
-
-
-def _fit_for_labels(
-    closed_groups: Groups, weakest: np.ndarray, sure: Groups, held_back: Groups, bootstrapping: Bootstrapping
-) -> Groups:
-    """Of what a round found the groups that may be labels of the next: complete closed ones, then partial sure ones."""
-    complete = _trusted(closed_groups, weakest, held_back, bootstrapping.trust_in_complete)
-    partial = _that_lack_nothing(sure, held_back, bootstrapping.trust_in_kinds)
-    return complete.joined(partial.take(partial.apart_from(complete)))
-
-
-def _trusted(groups: Groups, weakest: np.ndarray, held_back: Groups, least: float) -> Groups:
-    """Of complete groups those that are probably right, judged by how right groups of a like weakest score were."""
-    complete = groups.sizes == len(groups.kg_names)
-    groups, weakest = groups.take(complete), weakest[complete]
-    judged, right = judged_groups(groups, held_back)
-    if judged.sum() < FEWEST_JUDGED:
-        return groups.take(weakest >= ENOUGH_UNJUDGED)
-    order = np.flatnonzero(judged)
-    order = order[np.argsort(-weakest[order], kind="stable")]
-    level, share = weakest[order], _falling(right[order].astype(float), judged[order])
-    enough = np.count_nonzero(share >= least)
-    too_low = np.inf if not enough else level[enough] if enough < len(level) else 0.0  # the first too often wrong
-    return groups.take(weakest > too_low)
-
-
-def _that_lack_nothing(groups: Groups, held_back: Groups, least: float) -> Groups:
-    """Of partial groups those over KGs for which such groups, judged by seeds held back, are mostly the whole truth.
-
-    Where a counterpart is merely not found yet, a label without it would keep its neighbours from being found.
-    """
-    groups = groups.take(groups.sizes < len(groups.kg_names))
-    judged, right = judged_groups(groups, held_back, whole=True)
-    _, kind = np.unique(groups.present, axis=0, return_inverse=True)
-    kind = kind.ravel()
-    count = np.bincount(kind, judged, minlength=kind.max(initial=-1) + 1)
-    share = (np.bincount(kind, judged * right, minlength=len(count)) + 0.5) / (count + 1)
-    lowest = share - np.sqrt(share * (1 - share) / (count + 1))  # by one standard error
-    return groups.take((lowest >= least)[kind])
-
-
-def _falling(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The falling sequence nearest to the weighted values (pool adjacent violators)."""
-    means: list[float] = []
-    masses: list[float] = []
-    counts: list[int] = []
-    for value, weight in zip(values.tolist(), weights.tolist(), strict=True):
-        means.append(value)
-        masses.append(weight)
-        counts.append(1)
-        while len(means) > 1 and means[-2] < means[-1]:
-            mass = masses[-2] + masses[-1]
-            means[-2:] = [(means[-2] * masses[-2] + means[-1] * masses[-1]) / mass]
-            masses[-2:] = [mass]
-            counts[-2:] = [counts[-2] + counts[-1]]
-    return np.repeat(means, counts)
-
-
-def _weights(labels: Groups, seeds: int, bootstrapping: Bootstrapping) -> np.ndarray:
-    """What each label counts: seeds, which come first, and complete groups one."""
-    found_partial = labels.sizes < len(labels.kg_names)
-    found_partial[:seeds] = False
-    return np.where(found_partial, bootstrapping.partial_weight, 1.0)
-
-
-def _that_give_nothing_away(start: Start, task: Task, held_back: Groups) -> tuple[Groups, Groups]:
-    """What of a start may be known while seeds are held back: groups found, and open seeds with their members.
-
-    What was found with the help of these seeds, a few triples from them, would give away what they are to judge: such
-    groups are left out, and such seeds have the members that are known alone.
-    """
-    nearby = []
-    for kg, held in zip(task.kgs, held_back.members.T, strict=True):
-        near = np.zeros(len(kg.entities) + 1, dtype=bool)  # the last is for those that are absent
-        near[held[held != ABSENT]] = True
-        head, _, tail = kg.triples.T
-        for _ in range(GIVING_AWAY):
-            heads, tails = head[near[tail]], tail[near[head]]
-            near[heads] = near[tails] = True
-        nearby.append(near)
-
-    def is_near(groups: Groups) -> np.ndarray:
-        columns = zip(nearby, groups.members.T, strict=True)
-        return np.asarray(np.stack([near[column] for near, column in columns], axis=1).any(axis=1))
-
-    adopted = start.adopted.groups
-    known = np.where(adopted.members_in(task.open_seeds.groups), adopted.members, ABSENT)
-    members = np.where(is_near(adopted)[:, None], known, adopted.members)
-    apart = adopted.apart_from(held_back)
-    return start.found.take(~is_near(start.found)), Groups(task.kg_names, members[apart])
+def _mark_weights(marks: Groups, seeds: int, partial_weight: float) -> np.ndarray:
+    """The weight of each mark: one for seeds, which come first, and for complete groups."""
+    is_partial_pseudo_label = marks.sizes < len(marks.kg_names)
+    is_partial_pseudo_label[:seeds] = False
+    return np.where(is_partial_pseudo_label, partial_weight, 1.0)

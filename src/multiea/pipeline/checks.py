@@ -1,4 +1,4 @@
-"""What can be said of a task before and after learning: seeds that are missing, KGs that no label reaches."""
+"""Checks of a task before learning, and of what learning reached."""
 
 from __future__ import annotations
 
@@ -16,16 +16,20 @@ log = logging.getLogger("multiea")
 
 
 def check_task(task: Task) -> None:
-    """Refuses a task from which nothing can be learned, and warns of KGs and pairs that seeds leave out."""
+    """Refuses a task from which nothing can be learned, and warns of KGs and pairs of KGs without seeds."""
     known = task.seeds.joined(task.open_seeds.groups)
     if not len(known):
         raise InputError(
             f"'{task.name}' has no seeds",
             expected="a few known groups to learn from",
-            hint="Give them as seeds.tsv, a column a KG, or raise --train-ratio if groups.tsv was split",
+            hint="Give them as seeds.tsv with one column per KG, or raise --train-ratio if groups.tsv was split",
         )
     if not any(len(kg.triples) for kg in task.kgs):
-        raise InputError(f"'{task.name}' has no triples", expected="KGs with facts; a run that was opened has none")
+        raise InputError(
+            f"'{task.name}' has no triples",
+            expected="KGs with triples",
+            hint="A run opened without its triples cannot be aligned again: use multiea.open(run, with_triples=True)",
+        )
     unreached = [
         kg.name
         for kg, members in zip(task.kgs, known.members.T, strict=True)
@@ -33,26 +37,28 @@ def check_task(task: Task) -> None:
     ]
     if len(unreached) > len(task.kgs) - 2:
         raise InputError(
-            f"the seeds reach nothing in {', '.join(unreached)}: none of their members there is in a triple",
+            f"the seeds have no neighbours in {', '.join(unreached)}: none of their members there is in a triple",
             expected="seeds with members that occur in triples, in at least two KGs",
-            hint="Compare the names in the seeds with those in the triples: multiea inspect shows both",
+            hint="Compare the entities of the seeds with those of the triples: multiea inspect shows both",
         )
     overlap = known.overlap()
-    unknown = [name for name, count in zip(task.kg_names, overlap.diagonal(), strict=True) if not count]
-    if unknown:
-        log.warning("no seed reaches %s: nothing is known of its entities", ", ".join(unknown))
-    apart = [
+    without_seeds = [name for name, count in zip(task.kg_names, overlap.diagonal(), strict=True) if not count]
+    if without_seeds:
+        log.warning("no seed has a member in %s: nothing is known of its entities", ", ".join(without_seeds))
+    unlinked = [
         f"{task.kg_names[a]}-{task.kg_names[b]}" for a, b in combinations(range(len(task.kgs)), 2) if not overlap[a, b]
     ]
-    if apart:
-        log.warning("no seed joins %s: these pairs cannot be learned directly", ", ".join(apart))
+    if unlinked:
+        log.warning("no seed links %s: these pairs cannot be learned directly", ", ".join(unlinked))
 
 
-def warn_of_unreached(task: Task, embeddings: Tensor) -> None:
-    """Says which KGs have entities that stay at zero: no label arrives there, and they are left alone."""
-    reached = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum([len(kg.entities) for kg in task.kgs])[:-1])
+def warn_of_unreached_entities(task: Task, embeddings: Tensor) -> None:
+    """Warns of entities whose embedding is zero: no mark arrives there, and they stay unmatched."""
+    is_reached = np.split(embeddings.any(dim=1).cpu().numpy(), task.entity_offsets[1:-1])
     parts = [
-        f"{int((~of_kg).sum()):,} of {kg.name}" for kg, of_kg in zip(task.kgs, reached, strict=True) if not of_kg.all()
+        f"{int((~of_kg).sum()):,} of {kg.name}"
+        for kg, of_kg in zip(task.kgs, is_reached, strict=True)
+        if not of_kg.all()
     ]
     if parts:
-        log.warning("nothing reaches %s: these entities are left alone", ", ".join(parts))
+        log.warning("no mark reaches %s: these entities stay unmatched", ", ".join(parts))

@@ -37,8 +37,8 @@ def course(subject: Subject) -> Section | None:
 def _rounds(history: Mapping[str, Any]) -> Html:
     rounds = history["rounds"]
     numbers = list(range(1, len(rounds) + 1))
-    labels = [one["labels"] for one in rounds]
-    f1 = [one["f1_held_back"] for one in rounds if one["f1_held_back"] is not None]
+    labels = [one["marks"] for one in rounds]
+    f1 = [one["validation_f1"] for one in rounds if one["validation_f1"] is not None]
     words = _words_of_rounds(history)
     span = (0.5, len(rounds) + 0.5) if len(rounds) == 1 else (1.0, float(len(rounds)))
     label_axes = Axes(span, room_for(labels, whole=True), "round", "labels", (True, True))
@@ -61,8 +61,8 @@ def _rounds(history: Mapping[str, Any]) -> Html:
         words += " Some seeds were held back, not used as labels, to judge the rounds by."
     else:
         words += " There were too few seeds to hold some back and judge a round by them."
-    told = [f"{one['f1_held_back']:.1%}" if f1 else "-" for one in rounds]
-    rows: list[list[Content]] = [[number, one["labels"], judged]
+    told = [f"{one['validation_f1']:.1%}" if f1 else "-" for one in rounds]
+    rows: list[list[Content]] = [[number, one["marks"], judged]
                                  for number, one, judged in zip(numbers, rounds, told, strict=True)]  # fmt: skip
     table_of_rounds = table("Rounds of bootstrapping", ["round", "labels", "F1 on seeds held back"], rows)
     drawn = element("div", *charts, class_="charts")
@@ -71,11 +71,11 @@ def _rounds(history: Mapping[str, Any]) -> Html:
 
 def _words_of_rounds(history: Mapping[str, Any]) -> str:
     rounds = history["rounds"]
-    used = history.get("labels", rounds[-1]["labels"])
+    used = history.get("marks", rounds[-1]["marks"])
     words = "Labels are the groups that a round takes for known. "
     if history.get("bootstrap") == "none":
         return words + f"There was no bootstrapping: the {used:,} seeds were the only labels of the result."
-    first = "seeds and the groups of the run this one grew from" if history.get("started_with") else "seeds"
+    first = "seeds and the groups of the run this one grew from" if history.get("warm_start_groups") else "seeds"
     words += f"At first these are {first}; bootstrapping adds, round by round, what was just found and is sure enough. "
     words += f"After {counted(len(rounds), 'round')} the result was made with {used:,} labels: "
     return words + "all seeds, and what was sure enough in the best round."

@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-
 import numpy as np
 import torch
 
-from multiea.foundation import progress
 from multiea.grouping.judging import judged_groups
 from multiea.report.charts import picture
 from multiea.report.markup import Html, Section, element, joined, paragraph, shortened
 from multiea.report.subject import Subject, evenly
+from multiea.report.tsne import HOW_TO_GET_IT, has_tsne, project
 
 ANCHOR, TITLE = "map", "Map of the embeddings"
 MOST_POINTS = 900
 SIZE, EDGE = 600, 14
 COLOURS, SHAPES = 8, 5  # without a common divisor: forty KGs have marks of their own
-LOOK_EVERY, ITERATIONS = 50, 750  # of t-SNE: 250 with exaggeration, 500 without
+MAX_PERPLEXITY = 30.0
 FEWEST_POINTS = 8
-HOW_TO_GET_IT = "pip install 'multiea[report]'"
-
-
-def has_tsne() -> bool:
-    """Whether the extra is installed."""
-    return importlib.util.find_spec("openTSNE") is not None
 
 
 def embedding_map(subject: Subject) -> Section:
@@ -43,7 +35,7 @@ def embedding_map(subject: Subject) -> Section:
     if directions.shape[1] < 2 or not np.ptp(directions, axis=0).any():
         told = "All embeddings point the same way: there is nothing to map."
         return Section(ANCHOR, TITLE, paragraph(told, class_="note"))
-    places = _on_a_plane(directions)
+    places = project(directions, MAX_PERPLEXITY)
     low, high = places.min(axis=0), places.max(axis=0)
     places = EDGE + (places - low) / np.maximum(high - low, 1e-9) * (SIZE - 2 * EDGE)
     judged, right = judged_groups(groups, subject.alignment.task.held_out)
@@ -64,30 +56,9 @@ def embedding_map(subject: Subject) -> Section:
 def _directions(subject: Subject, kg: np.ndarray, entity: np.ndarray) -> np.ndarray:
     """The embeddings of entities, (n, d), of length one: only their cosines mean anything."""
     embeddings = subject.alignment.embeddings
-    starts = np.cumsum([0, *(len(graph.entities) for graph in subject.alignment.task.kgs)])
+    starts = subject.alignment.task.entity_offsets
     vectors = embeddings[torch.from_numpy(starts[kg] + entity).to(embeddings.device)].float().cpu().numpy()
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12))
-
-
-def _on_a_plane(vectors: np.ndarray) -> np.ndarray:
-    from openTSNE import TSNE  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
-    with progress.stage("drawing the map", ITERATIONS / LOOK_EVERY) as advance:
-
-        def look(*_: object) -> None:
-            advance(1)
-
-        made = TSNE(
-            perplexity=max(2.0, min(30.0, (len(vectors) - 1) / 3)),
-            initialization="pca",
-            neighbors="exact",
-            negative_gradient_method="bh",
-            n_jobs=1,
-            random_state=0,
-            callbacks=look,
-            callbacks_every_iters=LOOK_EVERY,
-        ).fit(vectors)
-    return np.asarray(made, dtype=float)
 
 
 def _lines(places: np.ndarray, rows: np.ndarray, wrong: np.ndarray) -> list[Html]:

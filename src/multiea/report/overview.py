@@ -38,9 +38,8 @@ def summary(subject: Subject) -> Section:
         element("div", element("dt", name), element("dd", element("b", value), element("span", said)))
         for name, value, said in figures
     ]
-    engine = alignment.settings.get("engine")
-    by = "" if engine is None else f" by the engine {engine}"
-    sentence = f"{counted(len(task.kgs), 'knowledge graph')} (KGs) were aligned{by}: {', '.join(task.kg_names)}."
+    graphs, engine = counted(len(task.kgs), "knowledge graph"), alignment.settings.engine
+    sentence = f"{graphs} (KGs) were aligned by engine {engine}: {', '.join(task.kg_names)}."
     terms = "A group holds entities that are the same thing, at most one of each KG; seeds are groups known beforehand."
     parts = [paragraph(sentence), paragraph(terms), element("dl", *tiles, class_="tiles"), paragraph(_trust(subject))]
     if len(task.open_seeds):

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from multiea import __version__
 from multiea.foundation import progress
 from multiea.foundation.atomic_files import new_file
+from multiea.foundation.version import __version__
 from multiea.report.certain_groups import certain_groups
 from multiea.report.course import course
 from multiea.report.embedding_map import embedding_map
 from multiea.report.markup import Html, Section, element, joined
 from multiea.report.overview import kgs, overlap, summary
-from multiea.report.rerun import again
+from multiea.report.rerun import rerun
 from multiea.report.scores import confidences, scores
 from multiea.report.subject import Subject
 from multiea.report.unmatched import left_alone
+from multiea.runs.run import Run
 
 STYLE = Path(__file__).with_name("style.css")
 # Nothing may be loaded or run, whatever the data holds.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-PARTS = (summary, kgs, overlap, confidences, scores, course, embedding_map, certain_groups, left_alone, again)
+PARTS = (summary, kgs, overlap, confidences, scores, course, embedding_map, certain_groups, left_alone, rerun)
 
 
-def write_report(subject: Subject, out: Path, *, force: bool = False) -> list[Section]:
-    """Writes the page about a subject and returns its sections."""
+def write_report(run: Run, out: Path, *, force: bool = False) -> list[Section]:
+    """Writes the page about a run and returns its sections."""
+    subject = Subject(run)
     with new_file(out, force=force) as draft:
         sections = sections_of(subject)
         draft.write_text(page(subject.alignment.task.name, sections), encoding="utf-8")

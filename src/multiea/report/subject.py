@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,30 +11,35 @@ import numpy as np
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.reliability import scores_of_confidence
-from multiea.grouping.alignment import Alignment
+from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.judging import scores_of_groups, scores_of_pairs
 from multiea.report.markup import Html, named
+from multiea.runs.run import Run
 
 WITHOUT_TRIPLES = "the alignment was opened without its triples"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """run: the run folder as the user names it, where there is one. metrics: as in metrics.json, as far as known.
+    """What the page is about: a run, and the counts that several sections need."""
 
-    no_triples: why the triples are not known, where they are not.
-    """
+    run: Run
 
-    alignment: Alignment
-    run: str | None = None
-    metrics: Mapping[str, Any] = field(default_factory=dict)
-    no_triples: str | None = None
+    @property
+    def alignment(self) -> AlignmentResult:
+        """The alignment of the run."""
+        return self.run.alignment
+
+    @property
+    def metrics(self) -> Mapping[str, Any]:
+        """The content of metrics.json, as far as it is known."""
+        return self.run.metrics
 
     @cached_property
     def missing_triples(self) -> str | None:
         """Why there are no triples to show, none where there are."""
-        if self.no_triples is not None or any(len(kg.triples) for kg in self.alignment.task.kgs):
-            return self.no_triples
+        if self.run.no_triples is not None or any(len(kg.triples) for kg in self.alignment.task.kgs):
+            return self.run.no_triples
         return WITHOUT_TRIPLES
 
     @cached_property

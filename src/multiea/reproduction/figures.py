@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from multiea.api import align
 from multiea.data.benchmarks import RECIPES, Build, differences
 from multiea.foundation import progress
 from multiea.foundation.errors import SettingError
+from multiea.grouping.alignment import AlignmentResult
+from multiea.grouping.judging import judged_groups
+from multiea.report.tsne import HOW_TO_GET_IT, has_tsne, project
 from multiea.reproduction.pages import QUICK
 from multiea.reproduction.running import TRAIN_RATIO, TaskOf
-
-if TYPE_CHECKING:
-    from multiea.grouping.alignment import Alignment
+from multiea.settings.engines import default_training
 
 log = logging.getLogger("multiea")
 GROUPS = 10
+MAX_PERPLEXITY = 10.0
 SIZE, EDGE = 480, 40
 COLOURS = ("#2a6f97", "#c1440e", "#4d7c0f", "#7b2d8b", "#8a6d00", "#5c5c5c")
 SHAPES = (
@@ -58,12 +61,7 @@ def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bo
 
     They hold names of the benchmark's entities, so they lie beside the data and not in the documentation.
     """
-    from dataclasses import replace
-
-    import multiea
-    from multiea.settings.how import usual_training
-
-    training = replace(usual_training("multiea"), strategy="each")
+    training = replace(default_training("multiea"), strategy="each")
     if quick:
         training = replace(training, epochs=60, dimensions=64)
     written = []
@@ -71,7 +69,7 @@ def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bo
     for data in RECIPES:
         task = task_of(data, 0, TRAIN_RATIO)
         with progress.stage(f"ten groups of {data}, with MultiEA+each"):
-            alignment = multiea.align(task, engine="multiea", training=training, device=device)
+            alignment = align(task, engine="multiea", training=training, device=device)
         chosen = _surest_complete(alignment)
         if not len(chosen):
             log.warning("no complete group was found on %s: there is nothing to show", task.name)
@@ -85,16 +83,14 @@ def case_study(task_of: TaskOf, folder: Path, names: Sequence[str], *, quick: bo
     return written
 
 
-def _surest_complete(alignment: Alignment) -> np.ndarray:
+def _surest_complete(alignment: AlignmentResult) -> np.ndarray:
     """The rows of the complete groups found whose weakest member is surest; whether they are right is not asked."""
     complete = np.flatnonzero(alignment.found.groups.present.all(axis=1))
     weakest = alignment.found.confidence[complete].min(axis=1)
     return complete[np.argsort(-weakest, kind="stable")[:GROUPS]]
 
 
-def _table(alignment: Alignment, chosen: np.ndarray) -> str:
-    from multiea.grouping.judging import judged_groups
-
+def _table(alignment: AlignmentResult, chosen: np.ndarray) -> str:
     groups, kgs = alignment.found.groups.take(chosen), alignment.task.kgs
     judged, right = judged_groups(groups, alignment.task.held_out, whole=True)
     text = f"# Ten groups MultiEA+each finds on {alignment.task.name}\n\n"
@@ -113,12 +109,11 @@ def _label(kg: Any, member: int) -> str:
     return str(kg.entities[member] if label is None else label)
 
 
-def picture(alignment: Alignment, chosen: np.ndarray) -> str:
+def picture(alignment: AlignmentResult, chosen: np.ndarray) -> str:
     """Members of groups on a plane (t-SNE), one colour and shape a KG, joined by lines; as SVG."""
     groups, kgs = alignment.found.groups.take(chosen), alignment.task.kgs
-    starts = np.cumsum([0, *(len(kg.entities) for kg in kgs)])[:-1]
-    ids = (groups.members + starts).ravel()
-    points = _on_a_plane(alignment.embeddings[ids].float().cpu().numpy()).reshape(*groups.members.shape, 2)
+    ids = (groups.members + alignment.task.entity_offsets[:-1]).ravel()
+    points = project(alignment.embeddings[ids].float().cpu().numpy(), MAX_PERPLEXITY).reshape(*groups.members.shape, 2)
     low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
     points = EDGE + (points - low) / np.maximum(high - low, 1e-9) * (SIZE - 2 * EDGE)
     parts = [
@@ -144,13 +139,5 @@ def picture(alignment: Alignment, chosen: np.ndarray) -> str:
 
 def need_tsne() -> None:
     """Says before long work that the picture could not be made."""
-    if importlib.util.find_spec("openTSNE") is None:
-        raise SettingError("figure-tsne needs openTSNE: pip install 'multiea[report]'")
-
-
-def _on_a_plane(vectors: np.ndarray) -> np.ndarray:
-    from openTSNE import TSNE  # type: ignore[import-not-found, import-untyped, unused-ignore]
-
-    perplexity = max(2.0, min(10.0, (len(vectors) - 1) / 3))
-    made = TSNE(perplexity=perplexity, initialization="pca", random_state=0, neighbors="exact").fit(vectors)
-    return np.asarray(made)
+    if not has_tsne():
+        raise SettingError(f"figure-tsne needs openTSNE: {HOW_TO_GET_IT}")

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from multiea.similarity.enhancement import Enhancement, Pairs, similarities
+from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
+from multiea.grouping.alignment import AlignmentResult
+from multiea.settings.enhancement import Enhancement
+from multiea.similarity.enhancement import Pairs, similarities
 from multiea.similarity.matrices import Dense
-
-if TYPE_CHECKING:
-    from multiea.grouping.alignment import Alignment
 
 TURNED = "turned"
 WAYS = {
@@ -31,10 +31,8 @@ WAYS = {
 }
 
 
-def scores_by_order(alignment: Alignment, orders: Sequence[str], random_state: int) -> dict[str, dict[str, Any]]:
+def scores_by_order(alignment: AlignmentResult, orders: Sequence[str], random_state: int) -> dict[str, dict[str, Any]]:
     """M-Hits of the complete held-out groups by way and order of candidates (`answer`, `shuffled`)."""
-    from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
-
     groups = alignment.task.held_out.complete
     generator = np.random.default_rng(random_state)
     sizes = [len(kg.entities) for kg in alignment.task.kgs]

@@ -6,23 +6,29 @@ import json
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import torch
+
+from multiea.api import align
 from multiea.data.benchmarks import RECIPES, Build, build_benchmark
 from multiea.data.groups import Groups
+from multiea.data.load import load
 from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.data.task import Task
 from multiea.data.write import write_task
 from multiea.foundation import progress
 from multiea.foundation.atomic_files import new_folder
 from multiea.foundation.errors import InputError, MultiEAError, SettingError
+from multiea.foundation.version import __version__
 from multiea.reproduction.cells import Cell
-
-if TYPE_CHECKING:
-    from multiea.engines.training import Training
+from multiea.reproduction.gold_order import scores_by_order
+from multiea.settings.engines import check_engine, default_enhancement, default_training
+from multiea.settings.training import Training
+from multiea.settings.tree import RENAMED_KEYS
 
 TaskOf = Callable[[str, int, float], Task]  # data, random state, share of groups that are seeds
 DataName = Callable[[str], str | None]  # what the data at hand are called, None where there are none
@@ -63,8 +69,6 @@ def run_cells(
 
 def _check(cell: Cell, value: float | None, *, quick: bool) -> None:
     """Names the experiment whose settings cannot be, before any is run."""
-    from multiea.settings.how import check_engine, default_enhancement
-
     try:
         check_engine(cell.settings["engine"])
         _training(cell, value, quick=quick)
@@ -78,12 +82,6 @@ def run_cell(
     cell: Cell, random_state: int, value: float | None, task_of: TaskOf, *, quick: bool, device: str
 ) -> dict[str, Any]:
     """One run of a cell and all that is measured of it."""
-    import torch
-
-    import multiea
-    from multiea.reproduction.gold_order import scores_by_order
-    from multiea.settings.how import default_enhancement
-
     settings = cell.setting(value)
     task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
     gamma = settings.pop("gamma", None)
@@ -94,7 +92,7 @@ def run_cell(
         modes = {mode: replace(enhancement, weights=(gamma, 1 - gamma)) for mode, enhancement in modes.items()}
     start = time.perf_counter()
     first, *others = modes.values()
-    alignment = multiea.align(
+    alignment = align(
         task, engine=engine, enhancement=first, training=training, random_state=random_state, device=device, **rest
     )
     if alignment.history.get("interrupted"):
@@ -120,7 +118,7 @@ def run_cell(
         "training_seconds": alignment.history.get("seconds", alignment.seconds["engine"]),
         "seconds": time.perf_counter() - start,
         "device": torch.cuda.get_device_name() if cuda else f"{torch.get_num_threads()} CPU cores",
-        "versions": {"multiea": multiea.__version__, "torch": torch.__version__, "python": platform.python_version()},
+        "versions": {"multiea": __version__, "torch": torch.__version__, "python": platform.python_version()},
     }
 
 
@@ -130,17 +128,19 @@ def settings_of(cell: Cell, value: float | None, *, quick: bool) -> dict[str, An
     return {key: list(part) if isinstance(part, tuple) else part for key, part in settings.items()}
 
 
-def _training(cell: Cell, value: float | None, *, quick: bool) -> Training:
-    from multiea.settings.how import usual_training
+def current_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings with today's names."""
+    renamed = {old.split(".")[1]: new.split(".")[1] for old, new in RENAMED_KEYS.items()}
+    return {renamed.get(key, key): value for key, value in stored.items()}
 
+
+def _training(cell: Cell, value: float | None, *, quick: bool) -> Training:
     given = {key: part for key, part in cell.setting(value).items() if key in _of_training()}
-    training = replace(usual_training(cell.settings["engine"]), **given)
-    return replace(training, epochs=4, look_every=2, dimensions=32) if quick else training
+    training = replace(default_training(cell.settings["engine"]), **given)
+    return replace(training, epochs=4, evaluate_every=2, dimensions=32) if quick else training
 
 
 def _of_training() -> set[str]:
-    from multiea.engines.training import Training
-
     return {field.name for field in fields(Training)}
 
 
@@ -151,7 +151,7 @@ def _is_up_to_date(
     if row is None or (data is not None and row["data"] != data):
         return False
     scored = set(row["scores"]) == set(cell.enhancements) and bool(row.get("orders")) == bool(cell.orders)
-    return scored and row["settings"] == settings_of(cell, value, quick=quick)
+    return scored and current_settings(row["settings"]) == settings_of(cell, value, quick=quick)
 
 
 def _scores(metrics: dict[str, Any]) -> dict[str, Any]:
@@ -197,7 +197,6 @@ def _key(random_state: int, value: float | None) -> tuple[int, float]:
 
 def tasks(source: Path | None, folder: Path, *, quick: bool) -> tuple[TaskOf, DataName]:
     """Where cells get their data: benchmarks built below a folder, or for a quick look generated KGs of as many."""
-    from multiea.data.load import load
 
     def task_of(data: str, random_state: int, train_ratio: float) -> Task:
         place = folder / data
@@ -215,8 +214,6 @@ def tasks(source: Path | None, folder: Path, *, quick: bool) -> tuple[TaskOf, Da
 
 def _generate(data: str, folder: Path) -> None:
     """Small KGs of a benchmark's number and names."""
-    from multiea.data.load import load
-
     names = RECIPES[data].kg_names
     with tempfile.TemporaryDirectory() as place:
         write_synthetic(Synthesis(kgs=len(names), entities=QUICK_ENTITIES), Path(place))

@@ -1,4 +1,4 @@
-"""A setting that explains itself: a field of a dataclass with its default and one line about it."""
+"""A setting: a dataclass field with its default, one line of explanation and, where it has one, its option."""
 
 from __future__ import annotations
 
@@ -9,30 +9,36 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-ABOUT = "about"
-NONE = "none"  # what stands for no value in TOML, which has no word for it
+ABOUT, OPTION = "about", "option"
+NONE = "none"  # stands for "no value" in TOML, which has no null
 
 
-def setting(default: Any, about: str) -> Any:
-    """A field with its default and what it is for."""
-    return field(default=default, metadata={ABOUT: about})
+def setting(default: Any, about: str, *, option: str | None = None) -> Any:
+    """A field with its default and what it is for; option: its name on the command line, such as `--bootstrap`."""
+    return field(default=default, metadata={ABOUT: about, OPTION: option})
 
 
 def explanations(settings: DataclassInstance | type[DataclassInstance]) -> dict[str, str]:
-    """What each setting is for."""
+    """What each setting of a dataclass is for."""
     return {part.name: part.metadata[ABOUT] for part in fields(settings) if ABOUT in part.metadata}
 
 
-def told(settings: DataclassInstance, usual: DataclassInstance) -> dict[str, Any]:
-    """All values by name; a value that is left out on purpose, though there usually is one, is told as 'none'."""
-    normal = asdict(usual)
+def options_of(settings: DataclassInstance | type[DataclassInstance]) -> dict[str, str]:
+    """The command line option of each setting that has one."""
+    return {part.name: part.metadata[OPTION] for part in fields(settings) if part.metadata.get(OPTION)}
+
+
+def recorded_values(settings: DataclassInstance, default: DataclassInstance) -> dict[str, Any]:
+    """All values by name; None is recorded as 'none' where the default is not None."""
+    by_default = asdict(default)
     return {
-        name: NONE if value is None and normal[name] is not None else value for name, value in asdict(settings).items()
+        name: NONE if value is None and by_default[name] is not None else value
+        for name, value in asdict(settings).items()
     }
 
 
 def without_none(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A tree as TOML can hold it."""
+    """A tree as TOML can hold it: keys without a value are left out."""
     return {
         key: without_none(value) if isinstance(value, Mapping) else value
         for key, value in tree.items()

@@ -1,4 +1,4 @@
-"""Values someone gave, in a file or on the command line, for the fields of dataclasses; errors name their place."""
+"""Values given in a file or on the command line, checked against the types of settings; errors name their place."""
 
 from __future__ import annotations
 
@@ -16,79 +16,81 @@ from multiea.settings.fields import NONE
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Part = TypeVar("Part", bound="DataclassInstance")
-KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+Table = TypeVar("Table", bound="DataclassInstance")
+TYPE_NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 LONGEST_SHOWN = 60
-INTEGER_BITS = 63  # those of TOML, besides the sign
+INTEGER_BITS = 63  # of a TOML integer, besides the sign
 
 
 @dataclass(frozen=True)
-class Given:
-    """A value someone set: its dotted key, and where that was, as an error puts it."""
+class GivenValue:
+    """A value that a user set: its dotted key, and the place where it was set, for error messages."""
 
     key: str
     value: Any
-    where: str
+    place: str
 
 
 @dataclass(frozen=True)
-class Fields:
-    """What a file may say: its tables, each a dataclass, and the types of all values by dotted key."""
+class Schema:
+    """What a settings file may contain: its tables (dataclasses), and the type of each value by dotted key."""
 
     tables: Mapping[str, Any]
     keys: Mapping[str, Any]
+    renamed: Mapping[str, str]  # keys of earlier versions, still accepted
 
 
-def tables_and_keys(settings: type[DataclassInstance]) -> Fields:
-    """Those of a dataclass whose fields are values, or dataclasses of values."""
+def schema_of(settings: type[DataclassInstance], renamed: Mapping[str, str]) -> Schema:
+    """The schema of a dataclass whose fields are values, or dataclasses of values."""
     hints = get_type_hints(settings)
     tables = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     keys = {name: hint for name, hint in hints.items() if name not in tables}
-    for table, of in tables.items():
-        keys |= {f"{table}.{name}": hint for name, hint in get_type_hints(of).items()}
-    return Fields(tables, keys)
+    for table, of_table in tables.items():
+        keys |= {f"{table}.{name}": hint for name, hint in get_type_hints(of_table).items()}
+    return Schema(tables, keys, renamed)
 
 
-def values_of(
-    tree: Mapping[str, Any], allowed: Fields, where: Callable[[str], str], table: str = ""
-) -> Iterator[Given]:
-    """Every value of a tree, as the type its key has; where: puts the place of a key into words."""
+def given_values(
+    tree: Mapping[str, Any], schema: Schema, place_of: Callable[[str], str], table: str = ""
+) -> Iterator[GivenValue]:
+    """Every value of a tree, converted to the type of its key; place_of: where a key was set, for error messages."""
     for name, value in tree.items():
-        key = table + name
-        if key in allowed.tables and isinstance(value, dict):
-            yield from values_of(value, allowed, where, f"{key}.")
-        elif key in allowed.tables:
-            raise SettingError(f"{where(key)}: expected a table of settings, got {_cut(value)}")
-        elif key not in allowed.keys:
-            raise SettingError(f"{where(key)}: {_unknown(key, allowed)}")
+        key = schema.renamed.get(table + name, table + name)
+        if key in schema.tables and isinstance(value, dict):
+            yield from given_values(value, schema, place_of, f"{key}.")
+        elif key in schema.tables:
+            raise SettingError(f"{place_of(key)}: expected a table of settings, got {_shortened(value)}")
+        elif key not in schema.keys:
+            raise SettingError(f"{place_of(key)}: {_unknown_key(key, schema)}")
         else:
             try:
-                yield Given(key, _typed(value, allowed.keys[key]), where(key))
+                yield GivenValue(key, _converted(value, schema.keys[key]), place_of(key))
             except (TypeError, OverflowError):
-                raise SettingError(f"{where(key)}: expected {_kind(allowed.keys[key])}, got {_cut(value)}") from None
+                expected = _type_name(schema.keys[key])
+                raise SettingError(f"{place_of(key)}: expected {expected}, got {_shortened(value)}") from None
 
 
-def _unknown(key: str, allowed: Fields) -> str:
+def _unknown_key(key: str, schema: Schema) -> str:
     table, _, name = key.rpartition(".")
-    alike = [known for known in allowed.keys if known.endswith(f".{name}")]
-    if table not in allowed.tables and alike:
-        return f"unknown key '{key}'. Did you mean {' or '.join(alike)}?"
-    if table and table not in allowed.tables:
-        return unknown(table, allowed.tables, what="table")
-    beside = [
-        known.rpartition(".")[2] for known in (*allowed.keys, *allowed.tables) if known.rpartition(".")[0] == table
+    same_name = [known for known in schema.keys if known.endswith(f".{name}")]
+    if table not in schema.tables and same_name:
+        return f"unknown key '{key}'. Did you mean {' or '.join(same_name)}?"
+    if table and table not in schema.tables:
+        return unknown(table, schema.tables, what="table")
+    siblings = [
+        known.rpartition(".")[2] for known in (*schema.keys, *schema.tables) if known.rpartition(".")[0] == table
     ]
-    return unknown(name, beside, what="key")
+    return unknown(name, siblings, what="key")
 
 
-def _typed(value: Any, hint: Any) -> Any:
-    """A value of TOML as the type of a field; one value may stand for a list of one."""
+def _converted(value: Any, hint: Any) -> Any:
+    """A TOML value as the type of a field; a single value may stand for a list of one."""
     if NoneType in get_args(hint):
         inner = get_args(hint)[0]
-        return None if value == NONE and inner is not str else _typed(value, inner)
+        return None if value == NONE and inner is not str else _converted(value, inner)
     if get_origin(hint) is tuple:
         parts = value if isinstance(value, list) else [value]
-        return tuple(_typed(part, get_args(hint)[0]) for part in parts)
+        return tuple(_converted(part, get_args(hint)[0]) for part in parts)
     if hint is float and type(value) is int:
         return float(value)
     if type(value) is not hint:
@@ -98,55 +100,55 @@ def _typed(value: Any, hint: Any) -> Any:
     return value
 
 
-def _kind(hint: Any) -> str:
+def _type_name(hint: Any) -> str:
     if NoneType in get_args(hint):
         inner = get_args(hint)[0]
-        return _kind(inner) + ("" if inner is str else f' or "{NONE}"')
+        return _type_name(inner) + ("" if inner is str else f' or "{NONE}"')
     if get_origin(hint) is tuple:
-        return f"a list, each part {KINDS[get_args(hint)[0]]}"
-    return KINDS[hint]
+        return f"a list, each part {TYPE_NAMES[get_args(hint)[0]]}"
+    return TYPE_NAMES[hint]
 
 
-def in_toml(value: Any) -> str:
-    """A value as TOML has it, in one line."""
+def toml_value(value: Any) -> str:
+    """A value as TOML writes it, on one line."""
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(in_toml, value))}]"
+        return f"[{', '.join(map(toml_value, value))}]"
     return "a table" if isinstance(value, dict) else tomli_w.dumps({"x": value}).removeprefix("x = ").strip()
 
 
-def _cut(value: Any) -> str:
+def _shortened(value: Any) -> str:
     try:
-        text = in_toml(value)
-    except ValueError:  # Python writes no numbers of very many digits
-        return "a number of too many digits"
+        text = toml_value(value)
+    except ValueError:  # Python refuses to print numbers with very many digits
+        return "a number with too many digits"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]} ..."
 
 
 @contextmanager
-def blamed_on(one: Given | None) -> Iterator[None]:
-    """An error inside is one of a value that was given."""
+def errors_at(given: GivenValue | None) -> Iterator[None]:
+    """Adds the place of a given value to an error about it."""
     try:
         yield
     except SettingError as error:
-        raise error if one is None else SettingError(f"{one.where}: {error}") from None
+        raise error if given is None else SettingError(f"{given.place}: {error}") from None
 
 
-def replaced(usual: Part, given: Mapping[str, Given]) -> Part:
-    """What is usual with the values given; an error names the one without which there would be none."""
+def with_given_values(default: Table, given: Mapping[str, GivenValue]) -> Table:
+    """The defaults with the given values; an error names the value that causes it."""
 
     def failure(*names: str) -> SettingError | None:
         try:
-            replace(usual, **{name: given[name].value for name in names})
+            replace(default, **{name: given[name].value for name in names})
         except SettingError as error:
             return error
         return None
 
     if (error := failure(*given)) is None:
-        return replace(usual, **{name: one.value for name, one in given.items()})
+        return replace(default, **{name: one.value for name, one in given.items()})
     for name, one in given.items():
         if failure(*(other for other in given if other != name)) is None:
-            raise SettingError(f"{one.where}: {error}")
-    for name, one in given.items():  # more than one is wrong: the first of them
+            raise SettingError(f"{one.place}: {error}")
+    for name, one in given.items():  # several values are wrong: name the first
         if (alone := failure(name)) is not None:
-            raise SettingError(f"{one.where}: {alone}")
+            raise SettingError(f"{one.place}: {alone}")
     raise error

@@ -1,1 +1,1 @@
-"""How alike entities of different KGs are: blocked similarities, Sinkhorn, and what third KGs add."""
+"""How similar entities of different KGs are: search and blocking, Sinkhorn, paths through third KGs."""

@@ -1,4 +1,4 @@
-"""Cosines of many pairs at once, by whole numbers where the processor multiplies those several times faster."""
+"""Cosines of many pairs at once, in 8-bit integers where the processor multiplies those several times faster."""
 
 from __future__ import annotations
 
@@ -7,51 +7,52 @@ from functools import cache
 import torch
 from torch import Tensor
 
-LARGEST = 127  # of a whole number of eight bits
-ROWS = 4096  # turned at a time
-FEWEST = 16  # numbers of an embedding for which whole ones are near enough
+LARGEST_INT8 = 127
+ROWS_AT_ONCE = 4096
+FEWEST_DIMENSIONS = 16  # below this, 8 bits are not accurate enough
 
 
-class Comparable:
-    """Embeddings of unit length, (n, d), ready to be compared.
+class Int8Embeddings:
+    """Embeddings of unit length, (n, d), prepared for cosines.
 
-    As whole numbers from -127 to 127, times a scale for each: a cosine of two dense embeddings of a thousand numbers is
-    then right to about 0.0002, and sums are exact, so that entities that are alike stay alike.
+    They are stored as integers from -127 to 127, with one scale per embedding. A cosine of two dense embeddings with a
+    thousand dimensions is then accurate to about 0.0002. Sums of integers are exact, so equal embeddings stay equal.
+    Where the processor has no fast int8 products, cosines are computed in floating point.
     """
 
     def __init__(self, embeddings: Tensor) -> None:
         self.embeddings = embeddings
         self.device = embeddings.device
         self._scale: Tensor | None = None
-        if embeddings.device.type == "cpu" and embeddings.shape[1] >= FEWEST and multiplies_whole_numbers():
+        if embeddings.device.type == "cpu" and embeddings.shape[1] >= FEWEST_DIMENSIONS and has_fast_int8_products():
             lowest, highest = torch.aminmax(embeddings, dim=1) if embeddings.numel() else (embeddings.sum(1),) * 2
-            self._scale = (torch.maximum(-lowest, highest) / LARGEST).clamp(min=1e-30)
-            self._whole = torch.empty(embeddings.shape, dtype=torch.int8)
-            for start in range(0, len(embeddings), ROWS):
-                some = slice(start, start + ROWS)
-                self._whole[some] = (embeddings[some] / self._scale[some, None]).round_()
+            self._scale = (torch.maximum(-lowest, highest) / LARGEST_INT8).clamp(min=1e-30)
+            self._integers = torch.empty(embeddings.shape, dtype=torch.int8)
+            for start in range(0, len(embeddings), ROWS_AT_ONCE):
+                rows = slice(start, start + ROWS_AT_ONCE)
+                self._integers[rows] = (embeddings[rows] / self._scale[rows, None]).round_()
 
     def __len__(self) -> int:
         return len(self.embeddings)
 
-    def __getitem__(self, which: slice) -> Comparable:
-        part = Comparable.__new__(Comparable)
-        part.embeddings, part.device, part._scale = self.embeddings[which], self.device, None
+    def __getitem__(self, rows: slice) -> Int8Embeddings:
+        part = Int8Embeddings.__new__(Int8Embeddings)
+        part.embeddings, part.device, part._scale = self.embeddings[rows], self.device, None
         if self._scale is not None:
-            part._scale, part._whole = self._scale[which], self._whole[which]
+            part._scale, part._integers = self._scale[rows], self._integers[rows]
         return part
 
-    def cosines(self, other: Comparable) -> Tensor:
-        """Of all pairs, (n, m)."""
+    def cosines(self, other: Int8Embeddings) -> Tensor:
+        """The cosines of all pairs, (n, m)."""
         if self._scale is None or other._scale is None or not len(self) or not len(other):
             return self.embeddings @ other.embeddings.t()
-        whole = torch._int_mm(self._whole, other._whole.t())
-        return whole.float().mul_(other._scale).mul_(self._scale[:, None])
+        products = torch._int_mm(self._integers, other._integers.t())
+        return products.float().mul_(other._scale).mul_(self._scale[:, None])
 
 
 @cache
-def multiplies_whole_numbers() -> bool:
-    """Whether this processor has instructions for products of bytes, and torch a way to them."""
+def has_fast_int8_products() -> bool:
+    """Whether this processor has instructions for int8 products, and torch can use them."""
     capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     fast = any(capabilities.get(name, False) for name in ("avx512_vnni", "avx_vnni", "amx_int8"))
     return fast and hasattr(torch, "_int_mm")

@@ -1,1 +1,1 @@
-"""Encoders: what maps the entities of all KGs into one space, one method a file."""
+"""Encoders: models that map the entities of all KGs into one space; one method per file."""

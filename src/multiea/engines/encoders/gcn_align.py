@@ -8,7 +8,7 @@ from torch.nn.functional import normalize, relu
 
 from multiea.engines.encoders.base import Encoder, xavier_uniform
 from multiea.graph.joint_graph import JointGraph
-from multiea.graph.sparse import Pattern, multiply
+from multiea.graph.sparse import SparsityPattern, multiply
 
 
 class GcnAlign(Encoder):
@@ -41,7 +41,7 @@ class GcnAlign(Encoder):
         return normalize(h)
 
 
-def _normalised_adjacency(graph: JointGraph) -> tuple[Pattern, Tensor]:
+def _normalised_adjacency(graph: JointGraph) -> tuple[SparsityPattern, Tensor]:
     """Which entities influence which, and how much, (entries,)."""
     head, relation, tail = graph.triples.unbind(1)
     triples = torch.bincount(relation, minlength=graph.relations).clamp(min=1)
@@ -54,7 +54,7 @@ def _normalised_adjacency(graph: JointGraph) -> tuple[Pattern, Tensor]:
     everyone = torch.arange(graph.entities, device=head.device)
     row, column = torch.cat([head, tail, everyone]), torch.cat([tail, head, everyone])
     values = torch.cat([inverse[relation], functional[relation], torch.ones_like(everyone, dtype=inverse.dtype)])
-    pattern = Pattern(row, column, (graph.entities, graph.entities))
+    pattern = SparsityPattern(row, column, (graph.entities, graph.entities))
     degree = torch.zeros(graph.entities, device=head.device).index_add_(0, row, values.float())
     scale = degree.clamp(min=1e-12).rsqrt()
     return pattern, pattern.sum_edges(values.float() * scale[row] * scale[column])

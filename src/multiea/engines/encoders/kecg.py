@@ -8,7 +8,7 @@ from torch.nn.functional import elu, leaky_relu, normalize
 
 from multiea.engines.encoders.base import Encoder, Translations, neighbour_pairs, xavier_uniform
 from multiea.graph.joint_graph import JointGraph
-from multiea.graph.sparse import Pattern, multiply, softmax_over_rows
+from multiea.graph.sparse import SparsityPattern, multiply, softmax_over_rows
 
 HEADS = 2
 
@@ -30,7 +30,7 @@ class Kecg(Encoder):
         super().__init__()
         device, size = graph.entity.device, graph.entities
         self._entity, self._neighbour = neighbour_pairs(graph)
-        self._pattern = Pattern(self._entity, self._neighbour, (size, size))
+        self._pattern = SparsityPattern(self._entity, self._neighbour, (size, size))
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
         self.weights = nn.Parameter(torch.ones(layers, HEADS, dimensions, device=device))
         self.attention = nn.ParameterList(  # p and q of each layer and head

@@ -8,7 +8,7 @@ from torch.nn.functional import elu, normalize
 
 from multiea.engines.encoders.base import Encoder, xavier_uniform
 from multiea.graph.joint_graph import JointGraph
-from multiea.graph.sparse import Pattern, dot_products, multiply, softmax_over_rows
+from multiea.graph.sparse import SparsityPattern, dot_products, multiply, softmax_over_rows
 
 
 class MultiEAEncoder(Encoder):
@@ -27,9 +27,9 @@ class MultiEAEncoder(Encoder):
         self._graph = graph
         device = graph.entity.device
         size, relations = graph.entities, graph.relations
-        self._to_neighbour = Pattern(graph.entity, graph.neighbour, (size, size))
-        self._to_relation = Pattern(graph.entity, graph.relation, (size, relations))
-        self._relation_and_neighbour = Pattern(graph.relation, graph.neighbour, (relations, size))
+        self._to_neighbour = SparsityPattern(graph.entity, graph.neighbour, (size, size))
+        self._to_relation = SparsityPattern(graph.entity, graph.relation, (size, relations))
+        self._relation_and_neighbour = SparsityPattern(graph.relation, graph.neighbour, (relations, size))
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
         self.relations = nn.Parameter(xavier_uniform(relations, dimensions, generator).to(device))
         self.attention = nn.ParameterList(  # a_h, a_r, a_t of each layer

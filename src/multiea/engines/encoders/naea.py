@@ -10,7 +10,7 @@ from torch.nn.functional import elu, leaky_relu, normalize
 
 from multiea.engines.encoders.base import Encoder, Translations, xavier_uniform
 from multiea.graph.joint_graph import JointGraph
-from multiea.graph.sparse import Pattern, multiply, softmax_over_rows
+from multiea.graph.sparse import SparsityPattern, multiply, softmax_over_rows
 
 
 class Naea(Encoder):
@@ -33,8 +33,8 @@ class Naea(Encoder):
         super().__init__()
         self._graph = graph
         device, size = graph.entity.device, graph.entities
-        self._to_neighbour = Pattern(graph.entity, graph.neighbour, (size, size))
-        self._to_relation = Pattern(graph.entity, graph.relation, (size, graph.relations))
+        self._to_neighbour = SparsityPattern(graph.entity, graph.neighbour, (size, size))
+        self._to_relation = SparsityPattern(graph.entity, graph.relation, (size, graph.relations))
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
         self.projections = nn.ParameterList(  # of W and V of each layer
             nn.Parameter(torch.zeros(2, dimensions, dimensions, device=device)) for _ in range(layers)

@@ -11,7 +11,7 @@ from torch.nn.functional import elu, normalize
 from multiea.data.groups import ABSENT
 from multiea.engines.encoders.base import Encoder, xavier_uniform
 from multiea.graph.joint_graph import JointGraph
-from multiea.graph.sparse import Pattern, dot_products, gather_rows, multiply, softmax_over_rows
+from multiea.graph.sparse import SparsityPattern, dot_products, gather_rows, multiply, softmax_over_rows
 
 DROPPED = 0.3
 
@@ -38,9 +38,9 @@ class Psr(Encoder):
         device, size, relations = graph.entity.device, graph.entities, graph.relations
         others = graph.relation != relations - 1
         self._i, self._k, self._j = (part[others] for part in (graph.entity, graph.relation, graph.neighbour))
-        self._to_neighbour = Pattern(self._i, self._j, (size, size))
-        self._to_relation = Pattern(self._i, self._k, (size, relations))
-        self._relation_and_neighbour = Pattern(self._k, self._j, (relations, size))
+        self._to_neighbour = SparsityPattern(self._i, self._j, (size, size))
+        self._to_relation = SparsityPattern(self._i, self._k, (size, relations))
+        self._relation_and_neighbour = SparsityPattern(self._k, self._j, (relations, size))
         self._share = 1 / torch.bincount(self._i, minlength=size).clamp(min=1)[self._i]  # of each edge in a mean
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
         self.relations = nn.Parameter(xavier_uniform(relations, dimensions, generator).to(device))

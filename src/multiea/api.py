@@ -1,0 +1,186 @@
+"""The public API: what `multiea.align`, `multiea.add` and `multiea.open` return, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from multiea.data.groups import Groups
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.task import Task
+from multiea.evaluation.evaluate import evaluate
+from multiea.exports.canonical import canonical
+from multiea.exports.export import Choices, Written, export
+from multiea.exports.objects import to_networkx, to_pyg
+from multiea.foundation.atomic_files import refuse_existing
+from multiea.foundation.errors import SettingError
+from multiea.grouping.alignment import AlignmentResult
+from multiea.pipeline.align import align as align_task
+from multiea.pipeline.growing import grown_task
+from multiea.pipeline.single_pass import regroup
+from multiea.report.page import write_report
+from multiea.runs.files import read_ancestor
+from multiea.runs.loading import load_task
+from multiea.runs.opening import Source, open_run, warn_of_changes
+from multiea.runs.run import Run
+from multiea.runs.saving import check_can_be_saved, refuse_replacing_earlier_runs, save_run
+from multiea.settings.data import absolute
+from multiea.settings.engines import PROPAGATION
+from multiea.settings.enhancement import Enhancement
+from multiea.settings.tree import AlignSettings
+
+
+class Alignment(AlignmentResult):
+    """An alignment: its groups, scores, and every way to save or export it."""
+
+    @classmethod
+    def of(cls, result: AlignmentResult) -> Alignment:
+        """The same result, with all methods of the public API."""
+        return cls(**{part.name: getattr(result, part.name) for part in fields(result)})
+
+    def evaluate(self, held_out: Groups | None = None) -> dict[str, Any]:
+        """Scores against held-out groups (the task's own by default), as in metrics.json."""
+        return evaluate(self, held_out)
+
+    def with_enhancement(self, enhancement: Enhancement) -> Alignment:
+        """The same embeddings, compared and grouped in another way."""
+        return replace(self, **regroup(self, enhancement))
+
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Writes a run folder, the same as the command line writes; multiea.open reads it."""
+        save_run(Run.of(self), Path(folder), force=force)
+
+    def report(self, path: str | Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
+        """Writes one HTML page about it; metrics, as evaluate returns them, add the scores by rank."""
+        write_report(Run(self, metrics or {}), Path(path), force=force)
+
+    def export(self, to: str, out: str | Path, *, force: bool = False, **choices: Any) -> Written:
+        """Writes it in a standard format: groups, sssom, same-as, alignment-rdf, merged, networkx, pyg.
+
+        choices: closure, predicate, prefer, undo; each applies to some formats.
+        """
+        return export(Run(self), to, Path(out), Choices(**choices), force=force)
+
+    def to_groups(self, out: str | Path, *, force: bool = False) -> Written:
+        """Writes all members of all groups as .tsv, .csv, .jsonl or .parquet."""
+        return self.export("groups", out, force=force)
+
+    def to_sssom(self, out: str | Path, *, predicate: str = Choices.predicate, force: bool = False) -> Written:
+        """Writes mappings of all pairs as SSSOM TSV."""
+        return self.export("sssom", out, predicate=predicate, force=force)
+
+    def to_same_as(
+        self, out: str | Path, *, closure: bool = False, prefer: Sequence[str] = (), force: bool = False
+    ) -> Written:
+        """Writes owl:sameAs triples as N-Triples."""
+        return self.export("same-as", out, closure=closure, prefer=prefer, force=force)
+
+    def to_alignment_rdf(self, out: str | Path, *, force: bool = False) -> Written:
+        """Writes a folder with one file of the Alignment format per pair of KGs."""
+        return self.export("alignment-rdf", out, force=force)
+
+    def to_merged(
+        self, out: str | Path, *, prefer: Sequence[str] = (), undo: bool = True, force: bool = False
+    ) -> Written:
+        """Writes the merged KG as .nq or .parquet, with files that lead back to the original KGs."""
+        return self.export("merged", out, prefer=prefer, undo=undo, force=force)
+
+    def to_networkx(self, *, prefer: Sequence[str] = ()) -> Any:
+        """The merged KG as a networkx MultiDiGraph."""
+        return to_networkx(self, canonical(self, prefer))
+
+    def to_pyg(self, *, prefer: Sequence[str] = ()) -> Any:
+        """The merged KG as PyTorch Geometric's Data."""
+        return to_pyg(self, canonical(self, prefer))
+
+
+Previous = AlignmentResult | str | Path
+
+
+def align(
+    task: Task,
+    settings: AlignSettings | None = None,
+    *,
+    previous: Previous | None = None,
+    grown_from: Previous | None = None,
+    **shortcuts: Any,
+) -> Alignment:
+    """Aligns all KGs of a task in a single pass, learning from its seeds only.
+
+    settings: an AlignSettings. shortcuts: single settings by name, such as engine="multiea", bootstrap="none",
+    enhancement="none", random_state=1, device="cpu", duplicates=["en"], training=Training(epochs=5). previous: an
+    alignment or a run folder whose group ids are carried on; it changes nothing else. grown_from: an alignment or a run
+    folder of all KGs but a new one, from which bootstrapping starts; `add` makes the task for it.
+
+    >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
+    """
+    if settings is None:
+        settings = AlignSettings.default(shortcuts.pop("engine", PROPAGATION), **shortcuts)
+    elif not isinstance(settings, AlignSettings):
+        raise SettingError(f"settings must be an AlignSettings, got {settings!r}")
+    else:
+        settings = settings.changed(**shortcuts)
+    previous = settings.data.previous if previous is None else previous
+    grown_from = settings.data.grown_from if grown_from is None else grown_from
+    ancestor = None
+    if previous is not None:
+        ancestor = previous.as_ancestor() if isinstance(previous, AlignmentResult) else read_ancestor(previous)
+    before = grown_from if isinstance(grown_from, AlignmentResult | None) else open_run(grown_from).alignment
+    if isinstance(task, Task):
+        data = task.origin.data
+        if isinstance(previous, str | Path) and data.grown_from is None:
+            data = replace(data, previous=absolute(previous))
+        settings = replace(settings, data=replace(data, name=task.name))
+    return Alignment.of(align_task(task, settings, ancestor=ancestor, grown_from=before))
+
+
+def add(
+    alignment: AlignmentResult,
+    kg: KnowledgeGraph,
+    seeds: Groups,
+    settings: AlignSettings | None = None,
+    *,
+    held_out: Groups | None = None,
+    **shortcuts: Any,
+) -> Alignment:
+    """Adds a KG to an alignment; old groups keep their ids.
+
+    alignment: with triples, as `align` returns it or multiea.open(run, with_triples=True). seeds, held_out: groups over
+    its KGs and, last, the new one. settings, shortcuts: as in `align`, with an engine that uses propagation.
+
+    >>> seeds = Groups.from_names([*alignment.task.kgs, kg], [{"en": "Oslo", "no": "Oslo"}])  # doctest: +SKIP
+    >>> multiea.add(alignment, kg, seeds)  # doctest: +SKIP
+    """
+    task = grown_task(alignment.task, kg, seeds, held_out)
+    return align(task, settings, grown_from=alignment, **shortcuts)
+
+
+def open(folder: str | Path, *, with_triples: bool = False, data: Source | None = None) -> Alignment:  # noqa: A001
+    """The alignment of a run folder.
+
+    Its KGs have their entities and names. with_triples reads the triples from the data set the run was made from, or
+    from `data` if that has moved; it must not have changed since.
+    """
+    return Alignment.of(open_run(folder, with_triples=with_triples, data=data).alignment)
+
+
+def align_and_save(
+    settings: AlignSettings, out: str | Path, *, force: bool = False, rerun_of: str | Path | None = None
+) -> Run:
+    """Loads the task of the settings, aligns it, and writes the run folder, as `multiea align` does.
+
+    rerun_of: where the settings came from; if that is a run, a warning names the KGs that have changed since.
+    """
+    out = Path(out)
+    refuse_existing(out, "run", force=force)
+    if settings.data.grown_from is not None:
+        refuse_replacing_earlier_runs(out, settings.data.grown_from)
+    task = load_task(settings)
+    check_can_be_saved(task)
+    if rerun_of is not None:
+        warn_of_changes(task, Path(rerun_of))
+    run = Run.of(align(task, settings))
+    save_run(run, out, force=force)
+    return run

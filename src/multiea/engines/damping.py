@@ -1,0 +1,53 @@
+"""Damping: directions that dominate the states of relations in all KGs count less."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+LEAST_LENGTH = 0.01  # of a direction relative to the mean: shorter ones are mostly noise
+MOST_ROWS = 1 << 13  # from which the directions are estimated
+
+
+def damp_and_project(states: Sequence[Sequence[Tensor]], projection: Tensor, strength: float) -> list[Tensor]:
+    """For each KG the states of all hops, damped, concatenated and projected, (n, out), of unit length.
+
+    states: for each KG one (n, d) tensor per hop. projection: (hops * d, out). States are multiplied by
+    C ** (-strength / 2), where C is the covariance of a hop's states over all KGs; with strength 1 all directions count
+    the same.
+    """
+    matrices = projection.view(len(states[0]), states[0][0].shape[1], -1)
+    if strength:
+        stride = max(1, sum(len(of_kg[0]) for of_kg in states) // MOST_ROWS)
+        samples = [torch.cat([state[::stride] for state in of_hop]) for of_hop in zip(*states, strict=True)]
+        matrices = torch.stack([_damping_matrix(sample, strength) for sample in samples]) @ matrices
+    return [normalize(sum(map(torch.matmul, of_kg, matrices), start=projection.new_zeros(()))) for of_kg in states]
+
+
+def _damping_matrix(sample: Tensor, strength: float) -> Tensor:
+    """C ** (-strength / 2) for C = sample' sample, scaled to mean one on its diagonal; uses the smaller side."""
+    rows, size = sample.shape
+    few = rows < size
+    square = sample @ sample.t() if few else sample.t() @ sample
+    lengths, directions = _eigen_decomposition(square)
+    mean = (lengths.sum() / size).clamp(min=1e-12)
+    if few:  # the directions on the other side; all others have length zero
+        directions = sample.t() @ (directions / lengths.clamp(min=1e-6 * float(mean)).sqrt())
+    lowest = LEAST_LENGTH ** (-strength / 2)
+    factors = (lengths / mean).clamp(min=LEAST_LENGTH) ** (-strength / 2)
+    damped: Tensor = (directions * (factors - lowest if few else factors)) @ directions.t()
+    if few:
+        damped = damped + lowest * torch.eye(size, device=sample.device)
+    return damped.float()
+
+
+def _eigen_decomposition(square: Tensor) -> tuple[Tensor, Tensor]:
+    """Eigenvalues and eigenvectors; in double precision where single does not converge (many equal eigenvalues)."""
+    try:
+        lengths, directions = torch.linalg.eigh(square)
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]  # documented, yet not exported
+        lengths, directions = torch.linalg.eigh(square.double())
+    return lengths.to(square), directions.to(square)

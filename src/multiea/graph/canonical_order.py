@@ -1,0 +1,101 @@
+"""Canonical order: everything between reading and the result runs in an order that depends on names only.
+
+Random numbers, ties and samples then fall on the same entities, however the task was ordered. Only `align` and the
+scoring of a result enter this order; all other stages may rely on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from multiea.data.groups import ABSENT, Groups
+from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
+from multiea.data.open_seeds import OpenSeeds
+from multiea.data.task import Task
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CanonicalOrder:
+    """A task in its given and in its canonical order: KGs, entities and relations by name, groups by members.
+
+    given_columns: for each canonical KG its number in the given task. given_positions: for each canonical KG, for each
+    of its entities the position in the given KG. canonical_positions: for each given KG the opposite.
+    """
+
+    given: Task
+    canonical: Task
+    given_columns: tuple[int, ...]
+    given_positions: tuple[Positions, ...]
+    canonical_positions: tuple[Positions, ...]
+
+    @classmethod
+    def of(cls, task: Task) -> CanonicalOrder:
+        """The canonical order of a task; it depends on names only."""
+        columns = tuple(sorted(range(len(task.kgs)), key=lambda kg: task.kgs[kg].name))
+        given_positions = [kg.entities.arg_sort().to_numpy().astype(np.int64) for kg in task.kgs]
+        positions = [np.argsort(order) for order in given_positions]
+        kgs = [_sorted_kg(task.kgs[kg], given_positions[kg], positions[kg]) for kg in columns]
+        names = tuple(kg.name for kg in kgs)
+
+        def moved(groups: Groups) -> tuple[Groups, NDArray[np.int64]]:
+            """The groups in canonical order, and the given row of each."""
+            members = [_moved(groups.members[:, kg], positions[kg]) for kg in columns]
+            order = np.lexsort(members)
+            return Groups(names, np.stack(members, axis=1)[order].astype(np.int32)), order
+
+        seeds, held_out, validation = (moved(part)[0] for part in (task.seeds, task.held_out, task.validation))
+        known, order = moved(task.open_seeds.groups)
+        open_seeds = OpenSeeds(known, task.open_seeds.looked_in[order][:, list(columns)])
+        canonical = Task(kgs, seeds, held_out, validation, open_seeds, name=task.name)
+        return cls(task, canonical, columns, tuple(given_positions[kg] for kg in columns), tuple(positions))
+
+    def groups_to_canonical(self, groups: Groups) -> Groups:
+        """Groups over the given task, over the canonical one; their rows stay in order."""
+        members = [_moved(groups.members[:, kg], self.canonical_positions[kg]) for kg in self.given_columns]
+        return Groups(self.canonical.kg_names, np.stack(members, axis=1).astype(np.int32))
+
+    def to_canonical(self, embeddings: Tensor) -> Tensor:
+        """Embeddings of all entities in given order, (N, d), in canonical order."""
+        return embeddings[torch.from_numpy(self.given_ids()).to(embeddings.device)]
+
+    def to_given(self, embeddings: Tensor) -> Tensor:
+        """Embeddings of all entities in canonical order, (N, d), in given order."""
+        return embeddings[torch.from_numpy(self.canonical_ids()).to(embeddings.device)]
+
+    def canonical_ids(self) -> NDArray[np.int64]:
+        """For each entity of the given task its joint id in canonical order, (N,)."""
+        starts = dict(zip(self.given_columns, self.canonical.entity_offsets, strict=False))
+        parts = [positions + starts[kg] for kg, positions in enumerate(self.canonical_positions)]
+        return np.concatenate(parts)
+
+    def given_ids(self) -> NDArray[np.int64]:
+        """For each entity of the canonical task its joint id in given order, (N,)."""
+        starts = self.given.entity_offsets
+        columns = zip(self.given_columns, self.given_positions, strict=True)
+        return np.concatenate([positions + starts[kg] for kg, positions in columns])
+
+
+def _moved(members: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    return np.where(members == ABSENT, ABSENT, positions[members])
+
+
+def _sorted_kg(kg: KnowledgeGraph, given: Positions, position: Positions) -> KnowledgeGraph:
+    """A KG with entities and relations in the order of their names, without what no stage needs."""
+    relation_order = kg.relations.arg_sort().to_numpy()
+    relation_position = np.argsort(relation_order)
+    head, relation, tail = kg.triples.T
+    triples = np.column_stack([position[head], relation_position[relation], position[tail]]).astype(np.int32)
+    return replace(kg, entities=kg.entities.gather(given), relations=kg.relations.gather(relation_order),
+                   triples=triples, names=None, literals=no_literals())  # fmt: skip
+
+
+def sorted_groups(groups: Groups) -> Groups:
+    """Groups of a canonical task in their canonical order: by their members."""
+    return groups.take(np.lexsort(groups.members.T))

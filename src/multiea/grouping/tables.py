@@ -1,0 +1,78 @@
+"""Groups as tables: one row per member, one row per pair of members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from multiea.data.entity_table import entity_table
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.grouping.duplicates import Duplicates
+from multiea.grouping.found_groups import FoundGroups
+
+MEMBER_COLUMNS = ["group_id", "kg", "entity", "name", "confidence", "status"]
+PAIR_COLUMNS = ["group_id", "left_kg", "left", "right_kg", "right", "confidence", "matched", "status"]
+
+
+def member_table(
+    found: FoundGroups, ids: list[str], is_known: np.ndarray, kgs: Sequence[KnowledgeGraph]
+) -> pl.DataFrame:
+    """One row per member, group by group. is_known: (groups, M) which members were given as seeds."""
+    entities = found.groups.to_table(kgs)
+    parts = []
+    for column, kg in enumerate(kgs):
+        of_kg = pl.DataFrame({"group_id": ids, "kg": [kg.name] * len(ids), "entity": entities.get_column(kg.name)})
+        of_kg = of_kg.with_columns(
+            confidence=pl.Series(found.confidence[:, column], dtype=pl.Float64),
+            status=_status(is_known[:, column]),
+            order=pl.int_range(len(ids)),
+        )
+        parts.append(of_kg.filter(pl.col("entity").is_not_null()))
+    return _with_names(pl.concat(parts).sort("order", "kg").drop("order"), kgs)
+
+
+def duplicate_table(duplicates: Duplicates, ids: list[str], kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
+    """One row per duplicate, with the id of its group."""
+    entities = [kgs[kg].entities[int(entity)] for kg, entity in zip(duplicates.kg, duplicates.entity, strict=True)]
+    columns = {
+        "group_id": [ids[group] for group in duplicates.group],
+        "kg": [kgs[kg].name for kg in duplicates.kg],
+        "entity": entities,
+    }
+    table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).with_columns(
+        confidence=pl.Series(duplicates.confidence, dtype=pl.Float64), status=pl.lit("duplicate")
+    )
+    return _with_names(table.sort("group_id", "kg", "entity"), kgs)
+
+
+def pair_table(found: FoundGroups, ids: list[str], is_known: np.ndarray, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
+    """One row per pair of members, group by group. is_known: (groups, M) which members were given as seeds."""
+    entities = found.groups.to_table(kgs)
+    all_ids = pl.Series("group_id", ids, dtype=pl.String)
+    tables = []
+    for a, b in combinations(range(len(kgs)), 2):
+        rows = np.flatnonzero(found.groups.present[:, a] & found.groups.present[:, b])
+        left, right = kgs[a].name, kgs[b].name
+        columns = {
+            "order": rows,
+            "group_id": all_ids.gather(rows),
+            "left": entities[left].gather(rows),
+            "right": entities[right].gather(rows),
+            "confidence": found.pair_confidence[rows, a, b],
+            "matched": found.matched[rows, a, b],
+            "status": _status((is_known[:, a] & is_known[:, b])[rows]),
+        }
+        tables.append(pl.DataFrame(columns).with_columns(left_kg=pl.lit(left), right_kg=pl.lit(right)))
+    return pl.concat(tables).sort("order", "left_kg", "right_kg").select(PAIR_COLUMNS)
+
+
+def _with_names(table: pl.DataFrame, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
+    named = table.join(entity_table(kgs), on=["kg", "entity"], how="left", maintain_order="left")
+    return named.select(MEMBER_COLUMNS)
+
+
+def _status(is_known: np.ndarray) -> pl.Series:
+    return pl.Series(np.where(is_known, "seed", "found"), dtype=pl.String)

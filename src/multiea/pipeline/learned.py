@@ -1,0 +1,28 @@
+"""LearnedEmbeddings: what an engine hands on to the similarity stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from multiea.data.seed_split import SeedSplit
+from multiea.grouping.calibration import Calibration
+from multiea.similarity.signatures import Signatures
+
+
+@dataclass(frozen=True)
+class LearnedEmbeddings:
+    """Embeddings of all entities in canonical order, (N, d), and how they were learned.
+
+    split, without_validation: the split of the seeds, and the embeddings made without the validation seeds, where the
+    calibration is still to be learned from them.
+    """
+
+    embeddings: Tensor
+    history: dict[str, Any]
+    split: SeedSplit | None = None
+    without_validation: Tensor | None = None
+    signatures: Signatures | None = None
+    calibration: Calibration | None = None

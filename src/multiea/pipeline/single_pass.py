@@ -1,0 +1,192 @@
+"""The stages of one alignment in their order: embed, calibrate, compare, group."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from multiea.data.seed_split import split_seeds
+from multiea.data.task import Task
+from multiea.engines.devices import resolve_device
+from multiea.engines.encoder_embeddings import EncoderEmbeddings, train_encoder, train_encoder_pairwise
+from multiea.engines.training import Score
+from multiea.evaluation.ranks import mean_reciprocal_rank
+from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
+from multiea.foundation.errors import MultiEAError
+from multiea.graph.canonical_order import CanonicalOrder, sorted_groups
+from multiea.grouping.alignment import AlignmentResult, scores_in_given_order
+from multiea.grouping.calibration import Calibration, calibrate
+from multiea.grouping.find_groups import find_groups
+from multiea.grouping.matching import join_matches, mutual_matches, scores_inside
+from multiea.pipeline.bootstrapping import VALIDATION_RATIO, SecondView, propagate
+from multiea.pipeline.checks import warn_of_unreached_entities
+from multiea.pipeline.learned import LearnedEmbeddings
+from multiea.pipeline.warm_start import WarmStart
+from multiea.settings.enhancement import Enhancement
+from multiea.settings.tree import AlignSettings
+from multiea.similarity.pools import candidate_pools, pool_similarities
+
+log = logging.getLogger("multiea")
+
+
+def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart | None = None) -> AlignmentResult:
+    """All stages of an alignment; start: in canonical order."""
+    canonical, seconds = order.canonical, dict[str, float]()
+    with memory_errors_explained(), timed(seconds, "engine"):
+        learned = _learn_embeddings(canonical, settings, start)
+    warn_of_unreached_entities(canonical, learned.embeddings)
+    known = canonical.seeds if start is None else canonical.seeds.joined(start.completed.groups)
+    to_compare = Task(canonical.kgs, known, name=canonical.name)
+    sizes = [len(kg.entities) for kg in canonical.kgs]
+    with memory_errors_explained(), timed(seconds, "similarity"):
+        calibration = _calibration(to_compare, learned, settings.enhancement)
+        pools = candidate_pools("all", to_compare, known, to_compare.held_out)
+        scores = pool_similarities(learned.embeddings, sizes, pools, settings.enhancement, learned.signatures)
+    with memory_errors_explained(), timed(seconds, "grouping"):
+        found, duplicates = find_groups(to_compare, learned.embeddings, scores, pools, calibration, settings.duplicates)
+    to_given = order.given_positions, sorted(range(len(sizes)), key=lambda kg: order.given_columns[kg])
+    has_open_seeds = len(order.given.open_seeds) > 0
+    signatures = learned.signatures
+    return AlignmentResult(
+        order.given,
+        found.renumbered(*to_given, order.given.kg_names),
+        order.to_given(learned.embeddings),
+        settings,
+        calibration,
+        None if signatures is None else signatures[order.canonical_ids()],
+        learned.history | ({} if start is None else _open_seed_counts(canonical, start)),
+        seconds,
+        duplicates.renumbered(*to_given),
+        completed_seeds=None
+        if start is None or not has_open_seeds
+        else start.completed.renumbered(*to_given, order.given.kg_names),
+        _scores_of_all=None if has_open_seeds else scores_in_given_order(scores, pools, order),
+    )
+
+
+def regroup(alignment: AlignmentResult, enhancement: Enhancement) -> dict[str, Any]:
+    """What changes in an alignment whose embeddings are compared and grouped in another way."""
+    order = alignment.order
+    known = Task(order.canonical.kgs, order.groups_to_canonical(alignment.known.groups))
+    embeddings = order.to_canonical(alignment.embeddings)
+    signatures = None if alignment.signatures is None else alignment.signatures[order.given_ids()]
+    pools = candidate_pools("all", known, known.seeds, known.held_out)
+    sizes = [len(kg.entities) for kg in known.kgs]
+    scores = pool_similarities(embeddings, sizes, pools, enhancement, signatures)
+    settings = replace(alignment.settings, enhancement=enhancement)
+    found, duplicates = find_groups(known, embeddings, scores, pools, Calibration(), settings.duplicates)
+    to_given = order.given_positions, sorted(range(len(sizes)), key=lambda kg: order.given_columns[kg])
+    return {
+        "settings": settings,
+        "calibration": Calibration(),
+        "found": found.renumbered(*to_given, order.given.kg_names),
+        "duplicates": duplicates.renumbered(*to_given),
+        "ids": None,
+        "_scores_of_all": None,
+    }
+
+
+def _learn_embeddings(canonical: Task, settings: AlignSettings, start: WarmStart | None) -> LearnedEmbeddings:
+    """The embeddings of the engine; of held-out groups it sees the members, never the links between them."""
+    task = Task(canonical.kgs, canonical.seeds, None, canonical.validation, canonical.open_seeds, name=canonical.name)
+    device = resolve_device(settings.device)
+    trained = None
+    if settings.encoder is not None:
+        trained, learned = _train(task, settings, device)
+        if not settings.uses_propagation:
+            return learned
+    propagated = propagate(
+        task,
+        settings,
+        second_view=None if trained is None else _second_view(trained, settings.fusion_weight),
+        warm_start=start,
+        test_entities=canonical.held_out,
+        device=device,
+    )
+    return propagated if trained is None else replace(propagated, history=trained.history | propagated.history)
+
+
+def _train(task: Task, settings: AlignSettings, device: torch.device) -> tuple[EncoderEmbeddings, LearnedEmbeddings]:
+    known = sorted_groups(task.seeds.joined(task.open_seeds.groups))
+    to_train = Task(task.kgs, known, None, task.validation, name=task.name)
+    ratio = settings.training.validation_ratio
+    if settings.uses_propagation:  # propagation must not be judged by seeds that the encoder has learned
+        ratio = max(ratio, VALIDATION_RATIO)
+    split = split_seeds(to_train, ratio, settings.random_state)
+    train = train_encoder_pairwise if settings.pairwise else train_encoder
+    trained = train(to_train, split, settings, validate=_validation_score, device=device)
+    if trained.history.get("interrupted"):
+        log.warning("training was interrupted: the best embeddings so far are used")
+    return trained, LearnedEmbeddings(trained.final, trained.history, split, trained.without_validation)
+
+
+def _second_view(trained: EncoderEmbeddings, weight: float) -> SecondView:
+    validated = trained.final if trained.without_validation is None else trained.without_validation
+    return SecondView(validated, trained.final, weight)
+
+
+def _calibration(task: Task, learned: LearnedEmbeddings, enhancement: Enhancement) -> Calibration:
+    """Learned from the groups that embeddings without the validation seeds give."""
+    if learned.calibration is not None:
+        return learned.calibration
+    split = learned.split
+    if split is None or learned.without_validation is None or not len(split.validation):
+        return Calibration()
+    pools = candidate_pools("all", task, split.seeds, split.validation)
+    sizes = [len(kg.entities) for kg in task.kgs]
+    scores = pool_similarities(learned.without_validation, sizes, pools, enhancement)
+    groups = join_matches(mutual_matches(scores, pools), task.kg_names)
+    return calibrate(groups, scores_inside(groups, scores, pools), split.validation)
+
+
+def _validation_score(embeddings: Tensor, task: Task) -> Score:
+    """M-Hits@1 among all non-seed entities, then the mean reciprocal rank; from direct similarities."""
+    pools = candidate_pools("all", task, task.seeds, task.held_out)
+    sizes = [len(kg.entities) for kg in task.kgs]
+    scores = pool_similarities(embeddings, sizes, pools, Enhancement(mode="none"))
+    ranks = ranks_of_groups(scores, pools, task.held_out)
+    m_hits_at_1 = scores_by_rank(ranks, task.kg_names)["m_hits"]["1"]
+    known = torch.cat([of_pair[~of_pair.isnan()] for of_pair in ranks.values()])
+    return (m_hits_at_1 or 0.0, mean_reciprocal_rank(known))
+
+
+def _open_seed_counts(canonical: Task, start: WarmStart) -> dict[str, Any]:
+    """For each KG in which members of open seeds were looked for: for how many, and how many were found."""
+    looked_in, completed = canonical.open_seeds.looked_in, start.completed.groups
+    found = completed.present & ~completed.members_in(canonical.open_seeds.groups)
+    counts = {
+        kg: {"looked_for": int(looked_in[:, column].sum()), "found": int(found[:, column].sum())}
+        for column, kg in enumerate(canonical.kg_names)
+        if looked_in[:, column].any()
+    }
+    return {"open_seeds": counts} if counts else {}
+
+
+@contextmanager
+def memory_errors_explained() -> Iterator[None]:
+    """Turns an error for lack of memory into one that says what to lower."""
+    try:
+        yield
+    except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
+        text = str(error)
+        if isinstance(error, RuntimeError) and not any(word in text.lower() for word in ("memory", "overflowed")):
+            raise
+        raise MultiEAError(
+            "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates (with --set), "
+            "or use a machine with more memory"
+        ) from None
+
+
+@contextmanager
+def timed(seconds: dict[str, float], stage: str) -> Iterator[None]:
+    """Adds the seconds that a stage takes."""
+    start = time.perf_counter()
+    yield
+    seconds[stage] = seconds.get(stage, 0.0) + time.perf_counter() - start

@@ -1,0 +1,17 @@
+"""The files of a run folder."""
+
+from __future__ import annotations
+
+REQUIRED_FILES = (
+    "config.toml",
+    "entities.parquet",
+    "seeds.tsv",
+    "held_out.tsv",
+    "groups.parquet",
+    "pairs.parquet",
+    "embeddings.safetensors",
+    "manifest.json",
+)
+CHECKED_FILES = ("seeds.tsv", "held_out.tsv", "validation.tsv", "open_seeds.jsonl", "groups.tsv")
+# What a KG's signatures are called beside its embeddings; "labels" is what the first version called marks.
+SIGNATURE_MARKS, SIGNATURE_WEIGHTS = "/signature labels", "/signature weights"

@@ -1,0 +1,60 @@
+"""Settings of the data set: where it is and how it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from multiea.foundation.errors import SettingError, check_share
+from multiea.settings.fields import setting
+
+EMBEDDED_NAMES = ("world",)
+PATHS = ("seeds", "previous", "grown_from", "held_out")  # settings that are paths, besides the source
+
+
+@dataclass(frozen=True)
+class Data:
+    """Which data set, and how it is read."""
+
+    name: str | None = setting(None, "The name of the data set; recorded by a run, never set by hand.")
+    source: tuple[str, ...] = setting(
+        (), "A folder, a dataset.toml, 'world', or several files, one per KG; paths are relative to this file."
+    )
+    seeds: str | None = setting(
+        None, "A file of known groups to learn from: TSV, CSV, SSSOM or owl:sameAs.", option="--seeds"
+    )
+    train_ratio: float | None = setting(
+        None,
+        "The share of known groups used as seeds; 0.3 by default, unless the data set defines the split.",
+        option="--train-ratio",
+    )
+    lenient: bool = setting(False, "Drop members of groups that their KG does not have.", option="--lenient")
+    previous: str | None = setting(None, "A run folder whose group ids are carried on.", option="--previous")
+    grown_from: str | None = setting(
+        None, "A run folder to which a KG is added; `source` then names the files of that KG only."
+    )
+    kg_name: str | None = setting(None, "The name of the added KG; by default that of its first file.")
+    held_out: str | None = setting(None, "A file of known groups for evaluation, where a KG is added.")
+
+    def __post_init__(self) -> None:
+        if self.train_ratio is not None:
+            check_share("train_ratio", self.train_ratio)
+        is_added = self.grown_from is not None
+        for name in ("train_ratio", "previous") if is_added else ("kg_name", "held_out"):
+            if getattr(self, name) is not None:
+                goes = "cannot be combined" if is_added else "can only be used"
+                raise SettingError(f"data.{name} {goes} with data.grown_from (a run to which a KG is added)")
+
+    def with_absolute_paths(self) -> Data:
+        """The same with paths that do not depend on the current folder.
+
+        Links are not followed: a KG is named after the file that the user named.
+        """
+        paths: dict[str, Any] = {name: absolute(path) for name in PATHS if (path := getattr(self, name)) is not None}
+        return replace(self, source=tuple(map(absolute, self.source)), **paths)
+
+
+def absolute(source: str | Path) -> str:
+    """The name of an embedded data set, or an absolute path."""
+    return str(source) if str(source) in EMBEDDED_NAMES else str(Path(source).absolute())

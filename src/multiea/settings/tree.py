@@ -1,0 +1,161 @@
+"""AlignSettings: everything a user can choose about an alignment, as one tree of dataclasses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from multiea.foundation.errors import SettingError, check_random_state, check_share, resolve, unknown
+from multiea.settings.bootstrapping import Bootstrapping
+from multiea.settings.data import Data
+from multiea.settings.engines import (
+    PROPAGATION,
+    check_engine,
+    default_enhancement,
+    default_training,
+    unused_settings,
+)
+from multiea.settings.enhancement import Enhancement
+from multiea.settings.fields import options_of, recorded_values, setting
+from multiea.settings.parsing import GivenValue, errors_at, schema_of, with_given_values
+from multiea.settings.propagation import Propagation
+from multiea.settings.training import Training
+
+DEVICES = ("auto", "cpu", "cuda")
+RENAMED_KEYS = {"training.look_every": "training.evaluate_every"}  # keys of earlier versions, still read
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignSettings:
+    """All settings of an alignment: what `multiea.align` takes, a config file holds and a run folder records.
+
+    >>> settings = AlignSettings.default(engine="multiea", random_state=1)
+    >>> settings.training.epochs
+    100
+    """
+
+    engine: str = setting(
+        PROPAGATION,
+        "What turns KGs into embeddings: propagation, an encoder to train (multiea, mtranse, iptranse, gcn-align, "
+        "kecg, naea, psr), or both, such as propagation+multiea.",
+        option="--engine",
+    )
+    random_state: int = setting(0, "The seed of all random numbers; the same number gives the same result.",
+                                option="--random-state")  # fmt: skip
+    device: str = setting("auto", "The device for tensors: auto, cpu or cuda.", option="--device")
+    pairwise: bool = setting(False, "Train the encoder on each pair of KGs separately.", option="--pairwise")
+    fusion_weight: float = setting(
+        0.2, "Weight of the encoder's similarities in propagation+multiea, from 0 to 1.", option="--fusion-weight"
+    )
+    duplicates: tuple[str, ...] = setting(
+        (), "KGs that may contain the same entity more than once.", option="--duplicates"
+    )
+    data: Data = field(default_factory=Data)
+    enhancement: Enhancement
+    propagation: Propagation = field(default_factory=Propagation)
+    bootstrap: Bootstrapping = field(default_factory=Bootstrapping)
+    training: Training
+
+    def __post_init__(self) -> None:
+        check_random_state(self.random_state)
+        resolve(self.device, dict.fromkeys(DEVICES), what="device")
+        check_share("fusion_weight", self.fusion_weight)
+        if self.pairwise and self.uses_propagation:
+            raise SettingError("pairwise training needs a single encoder as engine; propagation trains nothing")
+
+    @classmethod
+    def default(cls, engine: str = PROPAGATION, **changes: Any) -> AlignSettings:
+        """The defaults of an engine, with some settings changed.
+
+        changes: any field by name. `enhancement` may be a mode and `bootstrap` a pool; None stands for the default.
+        """
+        check_engine(engine)
+        return cls._default(engine).changed(**changes)
+
+    @classmethod
+    def _default(cls, engine: str, mode: str = Enhancement.mode) -> AlignSettings:
+        return cls(engine=engine, enhancement=default_enhancement(engine, mode), training=default_training(engine))
+
+    def changed(self, **changes: Any) -> AlignSettings:
+        """The same with some settings changed; the engine stays, since other defaults depend on it."""
+        names = [part.name for part in fields(self)]
+        for name in changes:
+            if name not in names:
+                raise SettingError(unknown(name, names, what="setting"))
+        if changes.get("engine", self.engine) != self.engine:
+            raise SettingError(
+                f"these settings are for engine '{self.engine}'; "
+                f"make those of another engine with AlignSettings.default('{changes['engine']}')"
+            )
+        mode, pool, kgs = changes.get("enhancement"), changes.get("bootstrap"), changes.get("duplicates")
+        if isinstance(mode, str):
+            changes["enhancement"] = default_enhancement(self.engine, mode)
+        if isinstance(pool, str):
+            changes["bootstrap"] = replace(self.bootstrap, pool=pool)
+        if kgs is not None:
+            changes["duplicates"] = tuple(dict.fromkeys(_names(kgs)))
+        return replace(self, **{name: value for name, value in changes.items() if value is not None})
+
+    @classmethod
+    def from_given(cls, given: Iterable[GivenValue], *, engine_may_be_unknown: bool = False) -> AlignSettings:
+        """The defaults of the engine with the given values; if a key is given twice, the later value counts.
+
+        engine_may_be_unknown: for runs whose encoder a user had registered.
+        """
+        last = {one.key: one for one in given}
+        engine, mode = last.get("engine"), last.get("enhancement.mode")
+        name = engine.value if engine else cls.engine
+        if not engine_may_be_unknown:
+            with errors_at(engine):
+                check_engine(name)
+        with errors_at(mode):
+            default = cls._default(name, mode.value if mode else Enhancement.mode)
+        for table, instead in unused_settings(name).items():
+            for one in last.values():
+                if one.key.split(".")[0] == table:
+                    raise SettingError(f"{one.place} has no effect with --engine {name}; remove it, or use {instead}")
+        tables = {}
+        for table in SCHEMA.tables:
+            of_table = {one.key.split(".")[1]: one for one in last.values() if one.key.startswith(f"{table}.")}
+            tables[table] = with_given_values(getattr(default, table), of_table)
+        return replace(with_given_values(default, {key: one for key, one in last.items() if "." not in key}), **tables)
+
+    @property
+    def uses_propagation(self) -> bool:
+        """Whether propagation is the engine, or a part of it."""
+        return PROPAGATION in self.engine.split("+")
+
+    @property
+    def encoder(self) -> str | None:
+        """The encoder to train, if any."""
+        return next((name for name in self.engine.split("+") if name != PROPAGATION), None)
+
+    def recorded(self) -> dict[str, Any]:
+        """All values that have an effect with the engine, as a run folder records them."""
+        default = self._default(self.engine, self.enhancement.mode)
+        tables = {table: recorded_values(getattr(self, table), getattr(default, table)) for table in SCHEMA.tables}
+        unused = unused_settings(self.engine)
+        return {name: value for name, value in (asdict(self) | tables).items() if name not in unused}
+
+    def flat(self) -> dict[str, Any]:
+        """The recorded values by dotted key, such as training.epochs; those without a value are left out."""
+        tree = self.recorded()
+        values = {key: value for key, value in tree.items() if not isinstance(value, dict)}
+        values |= {f"{table}.{key}": value for table in SCHEMA.tables for key, value in tree.get(table, {}).items()}
+        return {key: value for key, value in values.items() if value is not None}
+
+
+SCHEMA = schema_of(AlignSettings, RENAMED_KEYS)
+
+
+def option_keys() -> dict[str, str]:
+    """The dotted key of each command line option of a setting: {"--bootstrap": "bootstrap.pool", ...}."""
+    keys = {option: name for name, option in options_of(AlignSettings).items()}
+    for table, kind in SCHEMA.tables.items():
+        keys |= {option: f"{table}.{name}" for name, option in options_of(kind).items()}
+    return keys
+
+
+def _names(kgs: Sequence[str]) -> Sequence[str]:
+    return (kgs,) if isinstance(kgs, str) else kgs

@@ -1,0 +1,72 @@
+"""Sinkhorn on sparse scores: only the entries are scaled; all other candidates are represented by an estimate."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from multiea.graph.sparse import csr
+from multiea.similarity.int8_embeddings import Int8Embeddings
+from multiea.similarity.matrices import BLOCK_NUMBERS
+from multiea.similarity.sparse_scores import SparseScores
+
+SAMPLE = 256  # candidates from which the mass of all others is estimated
+
+
+def sinkhorn_sparse(
+    scores: SparseScores, left: Int8Embeddings, right: Int8Embeddings, temperature: float, sweeps: int
+) -> SparseScores:
+    """exp(score / temperature), rows and columns scaled towards a sum of one.
+
+    left, right: the embeddings. The mass that all other candidates would take is estimated from a sample and given to
+    no entry: an entity with only weak candidates is certain of none.
+    """
+    highest = max(float(scores.values.amax()) if len(scores.values) else 0.0, 0.0)
+    row_rest = _rest(scores, left, right, highest, temperature)
+    column_rest = _rest(scores.transposed(), right, left, highest, temperature)
+    exponential = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
+    return normalise(exponential, sweeps, (row_rest, column_rest))
+
+
+def normalise(scores: SparseScores, sweeps: int, rest: tuple[Tensor, Tensor] | None = None) -> SparseScores:
+    """Scales rows and columns at the same time, each by half of the required factor, so that KG order has no effect.
+
+    rest: the mass of each row and of each column that belongs to no entry, before scaling.
+    """
+    transposed = scores.transposed()
+    values = scores.values.double()
+    row_rest, column_rest = rest if rest is not None else (values.new_zeros(1), values.new_zeros(1))
+    matrix = csr(scores.starts, scores.column, values, scores.shape)
+    transposed_matrix = csr(transposed.starts, transposed.column, transposed.values.double(), transposed.shape)
+    row_factors, column_factors = values.new_ones(scores.shape[0]), values.new_ones(scores.shape[1])
+    row_shares, column_shares = _shares(scores), _shares(transposed)
+    for _ in range(sweeps):  # the rest is scaled by the geometric mean of the factors
+        row_sums = matrix @ column_factors + row_rest * (column_factors.log() @ column_shares).exp()
+        column_sums = transposed_matrix @ row_factors + column_rest * (row_factors.log() @ row_shares).exp()
+        row_factors = torch.where(row_shares > 0, (row_factors / row_sums.clamp(min=1e-200)).sqrt(), 1.0)
+        column_factors = torch.where(column_shares > 0, (column_factors / column_sums.clamp(min=1e-200)).sqrt(), 1.0)
+    return scores.with_values(
+        (values * row_factors.index_select(0, scores.row) * column_factors.index_select(0, scores.column)).float()
+    )
+
+
+def _rest(
+    scores: SparseScores, left: Int8Embeddings, right: Int8Embeddings, highest: float, temperature: float
+) -> Tensor:
+    """For each row the estimated mass of all columns that are not its candidates, (rows,)."""
+    sample = right[:: max(1, len(right) // SAMPLE)]
+    counts = scores.starts[1:] - scores.starts[:-1]
+    lowest = scores.values.new_full((scores.shape[0],), torch.inf).scatter_reduce(0, scores.row, scores.values, "amin")
+    parts = []
+    size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
+    for start in range(0, len(left), size):
+        rows = slice(start, start + size)
+        cosines = torch.minimum(left[rows].cosines(sample), lowest[rows, None])
+        parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
+    return torch.cat(parts).double() * (scores.shape[1] - counts)
+
+
+def _shares(scores: SparseScores) -> Tensor:
+    """The weight of each row in a mean over the rows that have candidates."""
+    has_candidates = (scores.starts[1:] > scores.starts[:-1]).double()
+    return has_candidates / has_candidates.sum().clamp(min=1)
