@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -12,24 +12,31 @@ from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.readers import triples
-from multiea.data.readers.group_files import read_group_parquet, read_group_table, read_same_as, read_sssom
-from multiea.data.readers.rdf import add_rdf
+from multiea.data.readers.group_files import (
+    GroupReader,
+    read_group_parquet,
+    read_group_table,
+    read_same_as,
+    read_sssom,
+)
+from multiea.data.readers.kg_file import KgFile, KgReader
+from multiea.data.readers.rdf import rdf_reader
 from multiea.data.readers.tables import CSV, TSV
-from multiea.foundation.errors import InputError, SettingError, resolve
+from multiea.foundation.errors import InputError, resolve
 
-TABLE_FORMATS: Mapping[str, Callable[[Path, KnowledgeGraphBuilder, Sequence[str] | None], None]] = {
-    "tsv": triples.add_tsv,
-    "csv": triples.add_csv,
-    "parquet": triples.add_parquet,
-}
 RDF_FORMATS: Mapping[str, RdfFormat] = {
     "n-triples": RdfFormat.N_TRIPLES,
     "n-quads": RdfFormat.N_QUADS,
     "turtle": RdfFormat.TURTLE,
     "rdf-xml": RdfFormat.RDF_XML,
 }
-FORMATS = (*TABLE_FORMATS, *RDF_FORMATS)
-GROUP_FORMATS = {
+KG_READERS: Mapping[str, KgReader] = {
+    "tsv": triples.add_tsv,
+    "csv": triples.add_csv,
+    "parquet": triples.add_parquet,
+    **{name: rdf_reader(name, rdf_format) for name, rdf_format in RDF_FORMATS.items()},
+}
+GROUP_READERS: Mapping[str, GroupReader] = {
     "tsv": read_group_table(TSV),
     "csv": read_group_table(CSV),
     "parquet": read_group_parquet,
@@ -70,15 +77,8 @@ def read_kg(
     """One KG from its files. `entities` (columns entity, label) adds entities, which may have no triple, and names."""
     builder = KnowledgeGraphBuilder(name)
     for number, path in enumerate(files):
-        chosen = format_name or _format_of(path)
-        if chosen in TABLE_FORMATS:
-            TABLE_FORMATS[chosen](path, builder, columns)
-            continue
-        rdf_format = resolve(chosen, {**dict.fromkeys(TABLE_FORMATS), **RDF_FORMATS}, what="format")
-        if columns is not None:
-            raise SettingError(f"KG '{name}': columns are for tables (tsv, csv, parquet), not for {chosen}")
-        assert rdf_format is not None
-        add_rdf(path, builder, rdf_format, scope=f"file{number + 1}." if len(files) > 1 else "")
+        read = resolve(format_name or _format_of(path), KG_READERS, what="format")
+        read(KgFile(path, columns, scope=f"file{number + 1}." if len(files) > 1 else ""), builder)
     if entities is not None:
         builder.add_entities(entities["entity"], entities["label"])
     return builder.build(files[0])
@@ -88,7 +88,7 @@ def read_groups(
     path: Path, kgs: Sequence[KnowledgeGraph], *, format_name: str | None = None, lenient: bool = False
 ) -> Groups:
     """Known groups over these KGs from one file."""
-    return resolve(format_name or _format_of(path), GROUP_FORMATS, what="format of groups")(path, kgs, lenient)
+    return resolve(format_name or _format_of(path), GROUP_READERS, what="format of groups")(path, kgs, lenient)
 
 
 def _format_of(path: Path) -> str:
@@ -102,6 +102,6 @@ def _format_of(path: Path) -> str:
             "unknown format",
             path=path,
             expected=f"a name ending in one of {', '.join(EXTENSIONS)} (or that with .gz)",
-            hint=f"Or name its format in dataset.toml: {', '.join(FORMATS)}",
+            hint=f"Or name its format in dataset.toml: {', '.join(KG_READERS)}",
         )
     return known[1]

@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from multiea.data.files import opened
 from multiea.data.raw_dataset import ROLES, RawDataset
-from multiea.data.readers import EXTENSIONS, FORMATS, GROUP_FORMATS, read_groups, read_kg, stem_and_format
+from multiea.data.readers import EXTENSIONS, GROUP_READERS, KG_READERS, read_groups, read_kg, stem_and_format
 from multiea.data.readers.tables import TSV, text_rows
 from multiea.foundation.errors import InputError, unknown
 
@@ -106,11 +106,11 @@ def read_dataset_toml(path: Path, *, lenient: bool = False) -> RawDataset:
     for kg_name, kg in settings.kgs.items():
         if not kg.file:
             raise InputError(f"KG '{kg_name}' has no file", path=path, expected='file = "..."')
-        if kg.format is not None and kg.format not in FORMATS:
-            raise InputError(f"kgs.{kg_name}: {unknown(kg.format, FORMATS, what='format')}", path=path)
+        if kg.format is not None and kg.format not in KG_READERS:
+            raise InputError(f"kgs.{kg_name}: {unknown(kg.format, KG_READERS, what='format')}", path=path)
     for role, entry in settings.group_files().items():
-        if entry.format is not None and entry.format not in GROUP_FORMATS:
-            raise InputError(f"{role}: {unknown(entry.format, GROUP_FORMATS, what='format of groups')}", path=path)
+        if entry.format is not None and entry.format not in GROUP_READERS:
+            raise InputError(f"{role}: {unknown(entry.format, GROUP_READERS, what='format of groups')}", path=path)
     return _read(path.parent, settings, lenient=lenient)
 
 
@@ -140,7 +140,7 @@ def _settings_from_files(folder: Path, except_files: Collection[str] = (), *, wi
         elif stem in ROLES:
             _refuse_second_file(stem, [groups[stem].file] if stem in groups else [], folder, path, "one file per role")
             groups[stem] = GroupFile(file=path.name)
-        elif format_name in FORMATS:
+        elif format_name in KG_READERS:
             seen = kgs[stem].file if stem in kgs else []
             _refuse_second_file(stem, seen, folder, path, "a unique name for each KG")
             kgs[stem] = KgFiles(file=[path.name])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 from xml.parsers import expat
@@ -13,19 +14,28 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
 from multiea.data.files import opened
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
-from multiea.foundation.errors import InputError
+from multiea.data.readers.kg_file import KgFile, KgReader
+from multiea.foundation.errors import InputError, SettingError
 
 BATCH = 1 << 17
 GENERATED_LABEL = re.compile(r"[0-9a-f]{20,32}")  # what the parser gives to a blank node without a label
 BASE = "http://example.org/"  # relative IRIs in a file without a base are resolved against this
 
 
-def add_rdf(path: Path, builder: KnowledgeGraphBuilder, rdf_format: RdfFormat, *, scope: str = "") -> None:
+def rdf_reader(name: str, rdf_format: RdfFormat) -> KgReader:
+    """The reader of KGs in an RDF format; name: as dataset.toml names it."""
+    return partial(_add_rdf, name, rdf_format)
+
+
+def _add_rdf(name: str, rdf_format: RdfFormat, file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the facts of a file: objects that are IRIs or blank nodes give triples, all others literals.
 
     Blank nodes become '_:label'. The scope distinguishes blank nodes from different files of one KG.
     """
-    blank = _BlankNodeIds(scope, all_labelled=rdf_format in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS))
+    if file.columns is not None:
+        raise SettingError(f"KG '{builder.name}': columns are for tables (tsv, csv, parquet), not for {name}")
+    path = file.path
+    blank = _BlankNodeIds(file.scope, all_labelled=rdf_format in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS))
     triples: tuple[list[str], list[str], list[str]] = ([], [], [])
     literals: tuple[list[str], list[str], list[str], list[str]] = ([], [], [], [])
     heads, relations, tails = triples

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
+from multiea.data.readers.kg_file import KgFile
 from multiea.data.readers.tables import CSV, TSV, Rows, parquet_columns, parquet_rows, text_rows
 from multiea.foundation.errors import InputError, unknown
 
@@ -24,32 +25,32 @@ MIN_ROWS_FOR_HEADER_WARNING = 3
 EXPECTED = "head, relation, tail"
 
 
-def add_tsv(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] | None = None) -> None:
+def add_tsv(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples of a TSV file."""
-    _add_rows(path, builder, text_rows(path, TSV, EXPECTED), columns)
+    _add_rows(file, builder, text_rows(file.path, TSV, EXPECTED))
 
 
-def add_csv(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] | None = None) -> None:
+def add_csv(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples of a CSV file."""
-    _add_rows(path, builder, text_rows(path, CSV, EXPECTED), columns)
+    _add_rows(file, builder, text_rows(file.path, CSV, EXPECTED))
 
 
-def add_parquet(path: Path, builder: KnowledgeGraphBuilder, columns: Sequence[str] | None = None) -> None:
+def add_parquet(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples of a Parquet file: the given columns, those with standard names, or the only three."""
+    path = file.path
     names = parquet_columns(path)
-    chosen = [names[index] for index in _triple_columns(_find_columns(names, columns, path), names, path)]
+    chosen = [names[index] for index in _triple_columns(_find_columns(names, file.columns, path), names, path)]
     for rows in parquet_rows(path, chosen):
         _add_chosen(path, builder, rows, (0, 1, 2))
 
 
-def _add_rows(
-    path: Path, builder: KnowledgeGraphBuilder, blocks: Iterable[Rows], columns: Sequence[str] | None
-) -> None:
+def _add_rows(file: KgFile, builder: KnowledgeGraphBuilder, blocks: Iterable[Rows]) -> None:
+    path = file.path
     chosen: list[int] | None = None
     for number, rows in enumerate(blocks):
         if number == 0:
             first = [field or "" for field in rows.table.row(0)]
-            named = _find_columns(first, columns, path)
+            named = _find_columns(first, file.columns, path)
             chosen = _triple_columns(named, first, path, line=int(rows.lines[0]))
             if named is not None:
                 lines = rows.lines[1:]
