@@ -39,7 +39,7 @@ def test_two_files_with_the_same_kg_name_in_a_folder_are_named(tmp_path: Path) -
 
 def test_two_given_files_with_the_same_kg_name_are_named(tmp_path: Path) -> None:
     write_files(tmp_path, {"en.tsv": TSV, "en.nt": NT})
-    with pytest.raises(MultiEAError, match="two KGs are named 'en'; expected a name of its own for each KG"):
+    with pytest.raises(MultiEAError, match="two KGs are named 'en'; expected a different name for each KG"):
         multiea.load([tmp_path / "en.tsv", tmp_path / "en.nt"])
 
 

@@ -66,7 +66,7 @@ def test_a_path_that_is_too_long_is_refused(tmp_path: Path) -> None:
 def test_a_single_file_is_refused_as_data_set(tmp_path: Path) -> None:
     write_files(tmp_path, GOOD)
     for source in (tmp_path / "en.tsv", [tmp_path / "en.tsv"]):
-        with pytest.raises(MultiEAError, match="a single file is no data set") as caught:
+        with pytest.raises(MultiEAError, match="a single file is not a data set") as caught:
             multiea.load(source)
         assert_says(str(caught.value), tmp_path / "en.tsv", "expected at least two KGs")
 

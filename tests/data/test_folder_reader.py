@@ -199,7 +199,7 @@ def test_validation_groups_are_taken_from_fixed_seeds_and_never_from_held_out_gr
     assert not caplog.text
     dealt = multiea.load(tmp_path, train_ratio=0.5)
     assert (len(dealt.seeds), len(dealt.held_out)) == (20, 20)
-    assert "train_ratio deals all its groups anew" in caplog.text
+    assert "train_ratio splits all its groups again" in caplog.text
 
 
 def test_files_listed_in_dataset_toml_may_have_any_name(tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_given_seeds_report_what_they_replace(tmp_path: Path) -> None:
     }
     task = multiea.load(write_files(tmp_path, files), seeds=tmp_path / "more" / "links.tsv")
     assert len(task.seeds) == 1
-    assert "1 group of the data set's groups not used" in task.notes[0]
+    assert "1 group of the data set's groups not used" in task.origin.warnings[0]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Open seeds: known groups of which members in some KGs, added since they were told, are still to be found."""
+"""Open seeds: known groups whose members in some KGs, which were added later, are still unknown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 
 @dataclass(frozen=True, eq=False)
 class OpenSeeds:
-    """groups: the members that are known. looked_in: whether a member may be found in a KG, (groups, M)."""
+    """groups: the known members. looked_in: the KGs in which a member is looked for, (groups, M)."""
 
     groups: Groups
     looked_in: NDArray[np.bool_]
@@ -30,14 +30,14 @@ class OpenSeeds:
         return cls(Groups.empty(kg_names), np.zeros((0, len(kg_names)), dtype=bool))
 
     def write(self, kgs: Sequence[KnowledgeGraph], path: Path) -> None:
-        """A line of JSON a seed: its known members, and the KGs in which others are looked for."""
+        """Writes JSON lines, one per seed: its known members, and the KGs in which others are looked for."""
         names = np.array(self.groups.kg_names, dtype=object)
         open_in = pl.Series([names[row].tolist() for row in self.looked_in], dtype=pl.List(pl.String))
         pl.DataFrame({"known": self.groups.to_table(kgs).to_struct(), "open": open_in}).write_ndjson(path)
 
     @classmethod
     def read(cls, kgs: Sequence[KnowledgeGraph], path: Path) -> OpenSeeds:
-        """What was written."""
+        """Reads what `write` has written."""
         names = [kg.name for kg in kgs]
         known = pl.Struct(dict.fromkeys(names, pl.String))
         table = pl.read_ndjson(path, schema={"known": known, "open": pl.List(pl.String)})

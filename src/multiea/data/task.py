@@ -58,10 +58,6 @@ class Task:
         """Where each KG's entities begin in the joint id space, (M + 1,)."""
         return offsets(len(kg.entities) for kg in self.kgs)
 
-    def with_groups(self, seeds: Groups, held_out: Groups | None = None, validation: Groups | None = None) -> Task:
-        """The same KGs with other seeds, held-out and validation groups, and without open seeds."""
-        return Task(self.kgs, seeds, held_out, validation, name=self.name, origin=self.origin)
-
     def split(self, train_ratio: float = 0.3, validation_ratio: float = 0.0, random_state: int = 0) -> Task:
         """All known groups split again into seeds, validation and held-out groups.
 
@@ -96,7 +92,7 @@ class Task:
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
             raise InputError(
-                f"two KGs are named {', '.join(map(repr, repeated))}", expected="a name of its own for each KG"
+                f"two KGs are named {', '.join(map(repr, repeated))}", expected="a different name for each KG"
             )
 
     def _refuse_entities_of_two_kinds(self) -> None:
@@ -132,7 +128,7 @@ class Task:
 
 
 def order_by_names(groups: Groups, kgs: Sequence[KnowledgeGraph]) -> NDArray[np.int64]:
-    """The order of groups by the names of their members, KGs taken by name."""
+    """The order of groups by the ids of their members, KGs sorted by name."""
     names = groups.to_table(kgs)
     by_name = pl.DataFrame({str(at): names.get_column(kg) for at, kg in enumerate(sorted(names.columns))})
     return by_name.with_row_index("row").sort(pl.exclude("row"))["row"].to_numpy().astype(np.int64)
