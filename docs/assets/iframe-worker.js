@@ -1,4 +1,4 @@
-/* Search in pages opened from a disk: browsers allow no worker there, so its script runs in a hidden frame instead. */
+/* Search in pages opened from a disk: browsers do not allow workers there, so the script runs in a hidden frame. */
 if (location.protocol === "file:") {
   window.IFrameWorker = class extends EventTarget {
     constructor(url) {

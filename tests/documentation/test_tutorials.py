@@ -1,7 +1,7 @@
-"""The tutorials do what they say: their blocks run in order, and print what stands below them.
+"""The blocks of the tutorials run in order and print what the tutorials show.
 
-A block of `text` is what the block before it prints. There `...` stands for anything, on one line or, alone on a line,
-for any lines; a number after ~ varies from one computer to another.
+A block of `text` is the output of the block before it. There `...` stands for anything, on one line or, alone on a
+line, for any lines; a number after ~ may differ between computers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ import pytest
 from typer.testing import CliRunner
 
 from multiea.cli.main import app
-from multiea.engines.encoder_embeddings import ENCODERS
+from multiea.engines.encoders.registry import ENCODERS
+from multiea.settings.engines import TRAINING_DEFAULTS
+from support.places import PROJECT
 
-TUTORIALS = sorted((Path(__file__).resolve().parents[2] / "docs" / "tutorials").glob("*.md"))
+TUTORIALS = sorted((PROJECT / "docs" / "tutorials").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
 NUMBER = r"-?[\d,]*\.?\d+"
 
@@ -38,7 +40,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def printed_by_shell(text: str) -> str:
-    """Runs a block of bash: `multiea` in this process, which is quick, all other lines by bash."""
+    """Runs a block of bash: `multiea` in this process, which is faster, all other lines in bash."""
     output = ""
     for part in re.split(r"^(multiea (?:.*\\\n)*.*\n)", text, flags=re.MULTILINE):
         if part.startswith("multiea "):
@@ -57,49 +59,57 @@ def printed_by_python(text: str, names: dict[str, Any]) -> str:
 
 
 def pattern_of(shown: str) -> str:
-    """What a shown output allows, as a regular expression."""
+    """The output that a `text` block allows, as a regular expression."""
     lines = []
     for line in shown.splitlines():
         if line.strip() == "...":
             lines.append(r"(?:.*\n)*?")
             continue
         parts = re.split(rf"(\.\.\.|~{NUMBER})", line.rstrip())
-        of_parts = [".*" if part == "..." else NUMBER if part.startswith("~") else re.escape(part) for part in parts]
-        lines.append("".join(of_parts) + r"[ \t]*\n")
+        patterns = [".*" if part == "..." else NUMBER if part.startswith("~") else re.escape(part) for part in parts]
+        lines.append("".join(patterns) + r"[ \t]*\n")
     return "".join(lines)
 
 
 @pytest.fixture
 def encoders_restored() -> Iterator[None]:
-    before = dict(ENCODERS)
+    """Removes the encoders that a tutorial registers."""
+    registries: tuple[dict[str, Any], ...] = (ENCODERS, TRAINING_DEFAULTS)
+    before = [dict(registry) for registry in registries]
     yield
-    ENCODERS.clear()
-    ENCODERS.update(before)
+    for registry, content in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(content)
 
 
-def test_there_are_tutorials() -> None:
+def page_id(page: Path) -> str:
+    return page.stem
+
+
+def test_all_tutorials_are_there() -> None:
     assert {page.stem for page in TUTORIALS} >= {"rdf", "csv", "reproduce", "encoder", "exports", "adding"}
 
 
 @pytest.mark.usefixtures("encoders_restored")
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
-def test_a_tutorial_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("page", TUTORIALS, ids=page_id)
+def test_a_tutorial_prints_what_it_shows(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     printed, names = "", {"__name__": "tutorial"}
     for block in blocks_of(page):
-        where = f"{page.name}, line {block.line}"
+        place = f"{page.name}, line {block.line}"
         if block.kind == "bash":
             printed = printed_by_shell(block.text)
         elif block.kind == "python":
             printed = printed_by_python(block.text, names)
         elif block.kind == "text":
-            assert re.fullmatch(pattern_of(block.text), printed), f"{where} shows\n{block.text}\nbut it is\n{printed}"
+            matches = re.fullmatch(pattern_of(block.text), printed)
+            assert matches, f"{place} shows\n{block.text}\nbut the output is\n{printed}"
         else:
-            assert block.kind in ("turtle", "toml"), f"{where}: a block of {block.kind} is not run"
+            assert block.kind in ("turtle", "toml"), f"{place}: a block of {block.kind} is not run"
 
 
-def test_a_shown_output_allows_what_it_marks_and_nothing_else() -> None:
-    shown = "found 3 groups, in ~0.2 s\n...\nwritten to ...\n"
-    assert re.fullmatch(pattern_of(shown), "found 3 groups, in 1,204.7 s\nmore\nand more\nwritten to run\n")
-    assert re.fullmatch(pattern_of(shown), "found 3 groups, in 5 s\nwritten to \n")
-    assert not re.fullmatch(pattern_of(shown), "found 4 groups, in 0.2 s\nwritten to run\n")
+def test_a_shown_output_allows_what_it_marks_as_variable_and_nothing_else() -> None:
+    shown = "found 3 groups in ~0.2 s\n...\nwritten to ...\n"
+    assert re.fullmatch(pattern_of(shown), "found 3 groups in 1,204.7 s\nmore\nand more\nwritten to run\n")
+    assert re.fullmatch(pattern_of(shown), "found 3 groups in 5 s\nwritten to \n")
+    assert not re.fullmatch(pattern_of(shown), "found 4 groups in 0.2 s\nwritten to run\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from multiea.cli.console import err, out, print_table
@@ -44,9 +45,8 @@ def show_process(alignment: AlignmentResult) -> None:
 def show_open_seeds(run: Run) -> None:
     """How many members were found for seeds that do not mention the new KG."""
     for kg, count in run.new_open_seeds().items():
-        unlinked = (
-            f"{counted(count['looked_for'], 'seed')} without a link to {kg} in {run.alignment.settings.data.seeds}"
-        )
+        file = _short_path(run.alignment.settings.data.seeds)
+        unlinked = f"{counted(count['looked_for'], 'seed')} without a link to {kg} in {file}"
         out.print(f"{unlinked}: a member was found for {count['found']:,}")
 
 
@@ -55,7 +55,14 @@ def show_lineage(alignment: AlignmentResult) -> None:
     if alignment.ids is not None:
         fates = ", ".join(f"{count:,} {fate}" for fate, count in alignment.ids.fates().items() if count)
         data = alignment.settings.data
-        out.print(f"ids carried on from {data.grown_from or data.previous}: {fates}; see lineage.tsv")
+        before = _short_path(data.grown_from or data.previous)
+        out.print(f"ids carried on from {before}: {fates}; see lineage.tsv")
+
+
+def _short_path(path: str | None) -> str:
+    """A recorded, absolute path, relative to the current folder where it is inside it."""
+    own, folder = Path(str(path)), Path.cwd()
+    return str(own.relative_to(folder) if own.is_relative_to(folder) else own)
 
 
 def _percent(score: float | None) -> str:
