@@ -13,6 +13,7 @@ from multiea.settings.enhancement import Enhancement
 from support.command_line import align, succeeds
 
 SHORT_TRAINING = ["--set", "training.epochs=4", "--set", "training.dimensions=16", "--set", "training.evaluate_every=2"]
+ANCHOR = ["--strategy", "anchor", "--anchor", "kg2"]
 
 
 def config(run: Path) -> dict[str, object]:
@@ -23,13 +24,7 @@ def config(run: Path) -> dict[str, object]:
     "words",
     [
         ["world"],
-        [
-            "DATA",
-            "--engine",
-            "multiea",
-            *SHORT_TRAINING,
-            *["--strategy", "anchor", "--anchor", "kg2", "--random-state", "3"],
-        ],
+        ["DATA", "--engine", "multiea", *SHORT_TRAINING, *ANCHOR, "--random-state", "3"],
         ["DATA", "--engine", "propagation+multiea", "--fusion-weight", "0.4", *SHORT_TRAINING],
         ["DATA", "--engine", "psr", "--pairwise", "--strategy", "mean", *SHORT_TRAINING, "--set", "training.margin=2"],
         ["DATA", "--duplicates", "kg3", "--duplicates", "kg1", "--duplicates", "kg3", "--bootstrap", "test"],
