@@ -16,7 +16,7 @@ from multiea.settings.config_file import values_in_file
 from multiea.settings.parsing import GivenValue
 from multiea.settings.tree import AlignSettings
 
-CARRIED_ON = ("duplicates",)  # settings of the old run that also hold for the new one
+CARRIED_ON = ("duplicates",)  # settings of the old run that also apply to the new one
 
 
 @command

@@ -1,4 +1,4 @@
-"""The command that holds runs against each other: compare."""
+"""`multiea compare`: shows runs side by side and tests whether they differ."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import typer
 
 from multiea.cli.console import command, out, print_json, print_table
 from multiea.cli.options import AsJson, Force, RandomState, ShowProgress
-from multiea.foundation.atomic_files import new_file, refuse_existing_file
+from multiea.foundation.atomic_files import refuse_existing_file
 from multiea.foundation.errors import SettingError, check_random_state, counted
 
 if TYPE_CHECKING:
     from multiea.evaluation.changes import Changes
     from multiea.evaluation.comparison import Comparison
 
-SMALLEST_P = 1e-300  # below this numbers end
+SMALLEST_P = 1e-300  # smaller p-values are not exact in floating point
 
 
 @command
@@ -30,12 +30,8 @@ def compare(
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Show runs side by side, test each against the first, and say what changed between two."""
-    from multiea.evaluation.comparison import compare as compare_runs
-    from multiea.evaluation.evaluate import evaluate
-    from multiea.evaluation.run_summary import summarise
-    from multiea.foundation import progress
-    from multiea.runs.opening import open_run
+    """Show runs side by side, test each against the first, and list what changed between two runs."""
+    from multiea.runs.comparing import compare_run_folders, write_changes  # deferred: imports torch
 
     if len(runs) < 2:
         raise SettingError("a comparison needs at least two run folders; give another one")
@@ -46,32 +42,18 @@ def compare(
             raise SettingError(f"--out must be a TSV file, ending in .tsv; got {out_file}")
         refuse_existing_file(out_file, force=force)
     check_random_state(random_state)
-    summaries = []
-    with progress.stage("reading runs", len(runs)) as advance:
-        for run in runs:
-            opened = open_run(run)
-            alignment, metrics = opened.alignment, dict(opened.metrics)
-            if len(alignment.task.held_out) and "m_hits" not in metrics:
-                metrics = evaluate(alignment) | metrics
-            summaries.append(summarise(str(run), alignment, metrics))
-            advance(1)
-    comparison = compare_runs(summaries, random_state=random_state)
-    if out_file is not None:
-        if comparison.changes is None:
-            raise SettingError("--out has nothing to write: the two runs have fewer than two KGs in common")
-        with new_file(out_file, force=force) as draft:
-            comparison.changes.table.write_csv(draft, separator="\t")
+    comparison = compare_run_folders(runs, random_state=random_state)
+    changes = 0 if out_file is None else write_changes(comparison, out_file, force=force)
     if as_json:
         print_json(comparison.to_dict() | {"out": None if out_file is None else str(out_file)})
         return
     show_comparison(comparison)
-    if out_file is not None and comparison.changes is not None:
-        changes = comparison.changes.table["change"].n_unique()
-        out.print(f"\nall {counted(changes, 'change')} written to {out_file}, a row a member")
+    if out_file is not None:
+        out.print(f"\nall {counted(changes, 'change')} written to {out_file}, one row per member")
 
 
 def show_comparison(comparison: Comparison) -> None:
-    """Scores, tests and changes as tables."""
+    """Scores, tests and changes as tables; pairs and groups come before ranks."""
     runs = comparison.runs
     for number, run in enumerate(runs, start=1):
         out.print(f"{number}  {run.name}")
@@ -95,13 +77,13 @@ def show_comparison(comparison: Comparison) -> None:
     if len(runs) == 2:
         out.print()
         if comparison.changes is None:
-            out.print("what changed: the two runs have fewer than two KGs in common, so no groups can be compared")
+            out.print("changes: none to show, because the two runs have fewer than two KGs in common")
         else:
             _show_changes(comparison.changes)
 
 
 def _show_tests(comparison: Comparison) -> None:
-    from multiea.evaluation.run_summary import OUTCOMES
+    from multiea.evaluation.run_summary import OUTCOMES  # deferred: imports torch
 
     numbered = list(enumerate(comparison.tested, start=2))
     rows = [
@@ -116,13 +98,13 @@ def _show_tests(comparison: Comparison) -> None:
         for outcome, meaning in OUTCOMES.items():
             out.print(f"{outcome}: {meaning}")
         compared = counted(sum(bool(one.tests) for one in comparison.tested), "run")
-        out.print(f"{compared} tested against 1, {comparison.tests} tests in all: p (Holm) allows for that")
+        out.print(f"{compared} tested against 1, {comparison.tests} tests in all: p (Holm) is corrected for this")
     for number, one in numbered:
         if one.why_not is not None:
             out.print(f"{number} is not tested against 1: {one.why_not}")
         if (f1 := one.pair_f1) is not None:
             out.print(
-                f"pair F1 of {number} less that of 1: {f1.difference:+.4f}, {f1.level:.0%} interval {f1.low:+.4f} to "
+                f"pair F1 of {number} minus that of 1: {f1.difference:+.4f}, {f1.level:.0%} interval {f1.low:+.4f} to "
                 f"{f1.high:+.4f} ({f1.resamples:,} bootstrap resamples of {counted(f1.groups, 'group')})"
             )
 
@@ -132,7 +114,7 @@ def _p(value: float) -> str:
 
 
 def _show_changes(changes: Changes) -> None:
-    from multiea.evaluation.changes import KINDS
+    from multiea.evaluation.changes import KINDS  # deferred: imports torch
 
     counts = ", ".join(f"{changes.counts[kind]:,} {kind}" for kind in KINDS)
     out.print(f"Groups of 1 and 2 over {', '.join(changes.kg_names)}: {counts}")
@@ -147,5 +129,6 @@ def _show_changes(changes: Changes) -> None:
             run = {"first": "1", "second": "2"}[group["run"]]
             rows.append([number, change["what"], run, members, f"{group['confidence']:.2f}", group["right"]])
     out.print()
-    title = f"The surest of {counted(changes.table['change'].n_unique(), 'change')}; right by what was held out"
+    total = counted(changes.table["change"].n_unique(), "change")
+    title = f"The surest of {total}; right: according to the held-out groups"
     print_table(title, ["", "what", "run", "group", "confidence", "right"], rows, words=4)

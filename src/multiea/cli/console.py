@@ -1,4 +1,4 @@
-"""How the command line speaks: tables, progress, warnings and errors, for people or as JSON for machines."""
+"""What all commands share: tables, progress, warnings, errors and exit codes; text for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from multiea.foundation.errors import MultiEAError
 
 Parameters = ParamSpec("Parameters")
 
-# Entity names are printed as they are: brackets and colons in them are no markup.
+# Entity names are printed unchanged: brackets and colons in them are not markup.
 out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
 err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
-QUIET_SECONDS = 2.0  # work shorter than this says nothing where no bar can be drawn
+QUIET_SECONDS = 2.0  # without a terminal, shorter work prints no progress
 
 
 class Bars:
-    """Bars on a terminal; elsewhere, as in a log file, a line for each stage that takes a while."""
+    """Progress bars on a terminal; elsewhere, such as in a log file, lines for stages that take long."""
 
     def __init__(self) -> None:
         self._bars: Progress | None = None
@@ -39,7 +39,7 @@ class Bars:
 
     @contextmanager
     def stage(self, description: str, total: float | None) -> Iterator[progress.Advance]:
-        """One bar, or one line."""
+        """Shows the progress of one stage; yields the function that reports progress."""
         if not err.is_terminal:
             with _lines(description, total) as advance:
                 yield advance
@@ -73,24 +73,24 @@ class Bars:
 
 @contextmanager
 def _lines(description: str, total: float | None) -> Iterator[progress.Advance]:
-    """Says how far a stage is, at first after two seconds, then ever more rarely."""
-    start, done, pause, how = time.monotonic(), 0.0, QUIET_SECONDS, ""
-    said = start
+    """Prints the progress of a stage as lines: the first after two seconds, then at growing intervals."""
+    start, done, interval, last_note = time.monotonic(), 0.0, QUIET_SECONDS, ""
+    last_printed = start
 
     def advance(amount: float, note: str = "") -> None:
-        nonlocal done, pause, said, how
-        done, how = done + amount, note or how
+        nonlocal done, interval, last_printed, last_note
+        done, last_note = done + amount, note or last_note
         now = time.monotonic()
-        if now - said >= pause:
+        if now - last_printed >= interval:
             share = f" {done / total:.0%}" if total else ""
-            err.print(f"{description} ...{share} ({now - start:.0f} s)  {how}".rstrip())
-            said, pause = now, pause * 1.5
+            err.print(f"{description} ...{share} ({now - start:.0f} s)  {last_note}".rstrip())
+            last_printed, interval = now, interval * 1.5
 
     yield advance
 
 
 class _Warnings(logging.Handler):
-    """Prints the library's warnings."""
+    """Prints the warnings of the library."""
 
     def emit(self, record: logging.LogRecord) -> None:
         err.print(f"warning: {record.getMessage()}", style="yellow")
@@ -100,7 +100,7 @@ warnings = _Warnings(logging.WARNING)
 
 
 def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
-    """A command's common behaviour: progress, warnings, and errors without a traceback, with exit code 2."""
+    """Adds what all commands do: show progress and warnings, and print errors without a traceback, exit code 2."""
 
     @functools.wraps(function)
     def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
@@ -113,10 +113,10 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
                 function(*args, **kwargs)
             _flush()
         except BrokenPipeError:
-            _silence_output()  # its reader is gone: nothing more to say to anyone
+            _silence_output()  # the reader of the output has gone, as in `multiea ... | head`
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
-            err.print("interrupted; nothing half-done was written", style="bold red")
+            err.print("interrupted; no incomplete output was written", style="bold red")
             raise typer.Exit(130) from None
         except MultiEAError as error:
             _fail(str(error), kwargs)
@@ -132,7 +132,7 @@ def command(function: Callable[Parameters, None]) -> Callable[Parameters, None]:
 
 
 def _fail(message: str, kwargs: dict[str, Any]) -> None:
-    message = message.encode("utf-8", "backslashreplace").decode("utf-8")  # a path need not be text
+    message = message.encode("utf-8", "backslashreplace").decode("utf-8")  # a path may contain bytes that are not text
     try:
         if kwargs.get("as_json"):
             print_json({"error": message})
@@ -144,23 +144,23 @@ def _fail(message: str, kwargs: dict[str, Any]) -> None:
 
 
 def print_json(answer: object) -> None:
-    """One JSON document on standard output."""
+    """Prints one JSON document to standard output."""
     utf_8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
     print(json.dumps(answer, ensure_ascii=not utf_8, indent=2))
 
 
 def _flush() -> None:
-    if sys.stdout is not None:  # it may be closed
+    if sys.stdout is not None:  # None if the process started with standard output closed
         sys.stdout.flush()
 
 
 def _silence_output() -> None:
-    """Keeps the interpreter from writing once more, at its end, to where writing failed."""
+    """Replaces standard output, so that the interpreter does not fail again when it flushes at exit."""
     sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]], *, words: int = 1) -> None:
-    """A table whose first columns are words and whose others are numbers; no cell is ever cut."""
+    """Prints a table; the first `words` columns are left-aligned text, the others right-aligned numbers."""
     cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in [header, *rows]]
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
     out.print(title, style="bold")

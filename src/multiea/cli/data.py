@@ -1,4 +1,4 @@
-"""Commands about data sets: inspect, build, synth."""
+"""`multiea inspect`, `build` and `synth`: shows, builds and generates data sets."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class Benchmark(StrEnum):
 
 
 class Graphs(StrEnum):
-    """How much of each KG to keep."""
+    """How much of each KG is kept."""
 
     popular = "popular"
     whole = "whole"
 
 
 class GroupsKept(StrEnum):
-    """Which groups to keep."""
+    """Which groups are kept."""
 
     complete = "complete"
     all = "all"
@@ -45,8 +45,8 @@ def inspect(
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Show what is in a data set and what is wrong with it."""
-    from multiea.data.inspection import inspect as inspect_task
+    """Show the content of a data set and its problems."""
+    from multiea.data.inspection import inspect as inspect_task  # deferred: imports polars
     from multiea.data.load import load
 
     task = load(dataset, seeds=seeds, lenient=lenient)
@@ -59,28 +59,29 @@ def inspect(
 
 @command
 def build(
-    benchmark: Annotated[Benchmark, typer.Argument(help="Which benchmark.", show_default=False)],
+    benchmark: Annotated[Benchmark, typer.Argument(help="The benchmark to build.", show_default=False)],
     source: Annotated[
-        Path, typer.Option("--source", help="Where DBP15K or DWY100K lies: a folder or an archive.", show_default=False)
+        Path, typer.Option("--source", help="The folder or archive of DBP15K or DWY100K.", show_default=False)
     ],
     out_folder: Out,
-    degree: Annotated[int, typer.Option(help="Keep a group's neighbours whose degree exceeds this.")] = 15,
+    degree: Annotated[int, typer.Option(help="Keep neighbours of group members if their degree is above this.")] = 15,
     graphs: Annotated[
-        Graphs | None, typer.Option(help="Keep what lies around the groups (popular), or whole graphs.")
+        Graphs | None, typer.Option(help="Keep group members and neighbours of high degree (popular), or whole KGs.")
     ] = None,
-    groups: Annotated[GroupsKept | None, typer.Option(help="Keep complete groups, or partial ones too (all).")] = None,
-    full: Annotated[bool, typer.Option("--full", help="Whole graphs and all groups.")] = False,
+    groups: Annotated[
+        GroupsKept | None, typer.Option(help="Keep complete groups only, or also partial ones (all).")
+    ] = None,
+    full: Annotated[bool, typer.Option("--full", help="The same as --graphs whole --groups all.")] = False,
     force: Force = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Build a multi-KG benchmark from pair benchmarks, by the paper's recipe."""
-    from multiea.data.benchmarks import RECIPES, Build, build_benchmark, differences
+    """Build a benchmark of several KGs from pair benchmarks, as described in the paper."""
+    from multiea.data.benchmarks import RECIPES, Build, differences, write_benchmark  # deferred: imports polars
     from multiea.data.inspection import inspect as inspect_task
-    from multiea.data.write import write_task
 
     if full and (graphs is Graphs.popular or groups is GroupsKept.complete):
-        raise SettingError("--full means --graphs whole and --groups all; leave out what says otherwise")
+        raise SettingError("--full means --graphs whole and --groups all; remove the option that contradicts it")
     choices = Build(
         benchmark.value,
         degree=degree,
@@ -88,9 +89,7 @@ def build(
         all_groups=full or groups is GroupsKept.all,
     )
     with new_folder(out_folder, "data set", force=force) as folder:
-        task = build_benchmark(choices, source)
-        write_task(task, folder)
-        (folder / "dataset.toml").write_text(f'name = "{task.name}"\n', encoding="utf-8")
+        task = write_benchmark(choices, source, folder)
     recipe, notes = RECIPES[benchmark.value], differences(choices, task)
     if as_json:
         published = {name: vars(row) for name, row in recipe.published.items()}
@@ -103,7 +102,7 @@ def build(
         for row in [recipe.published[kg.name]]
     ]
     header = ["KG", "entities", "paper", "relations", "paper", "triples", "paper"]
-    print_table(f"{task.name}, beside the paper's Table 1 for {benchmark.value}", header, rows)
+    print_table(f"{task.name}, next to Table 1 of the paper for {benchmark.value}", header, rows)
     out.print(
         f"\ngroups: {len(task.known):,}, complete: {len(task.known.complete):,} (paper: {recipe.published_groups:,})"
     )
@@ -115,24 +114,28 @@ def build(
 @command
 def synth(
     out_folder: Out,
-    kgs: Annotated[int, typer.Option(help="How many KGs, 2 to 1,000.")] = 3,
-    entities: Annotated[int, typer.Option(help="Entities of each KG, from 100 on.")] = 10_000,
-    triples_per_entity: Annotated[float, typer.Option(help="Triples a KG has for each entity, about; 2 to 100.")] = 5.0,
-    relations: Annotated[int, typer.Option(help="Relations of the hidden graph; small KGs see fewer.")] = 200,
+    kgs: Annotated[int, typer.Option(help="The number of KGs, 2 to 1,000.")] = 3,
+    entities: Annotated[int, typer.Option(help="The number of entities of each KG, at least 100.")] = 10_000,
+    triples_per_entity: Annotated[
+        float, typer.Option(help="About how many triples a KG has per entity, 2 to 100.")
+    ] = 5.0,
+    relations: Annotated[
+        int, typer.Option(help="The number of relations of the hidden graph; small KGs have fewer of them.")
+    ] = 200,
     overlap: Annotated[
-        float, typer.Option(help="Share of a KG's entities that any other KG has too, from 0.05 on.")
+        float, typer.Option(help="Share of the entities of a KG that each other KG has too, at least 0.05.")
     ] = 0.7,
     triple_share: Annotated[
-        float, typer.Option(help="Chance that a KG states a triple it could state, from 0.1 on.")
+        float, typer.Option(help="Probability that a KG contains a triple of its entities, at least 0.1.")
     ] = 0.7,
-    noise: Annotated[float, typer.Option(help="Share of a KG's triples that are made up, up to 0.5.")] = 0.05,
+    noise: Annotated[float, typer.Option(help="Share of the triples of a KG that are random, at most 0.5.")] = 0.05,
     random_state: RandomState = 0,
     force: Force = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Generate KGs of any size with known groups: views of one hidden graph, under names of their own."""
-    from multiea.data.synthetic import Synthesis, write_synthetic
+    """Generate KGs of any size with known groups: each is a view of one hidden graph, with its own entity names."""
+    from multiea.data.synthetic import Synthesis, write_synthetic  # deferred: imports polars
 
     settings = Synthesis(kgs, entities, triples_per_entity, relations, overlap, triple_share, noise, random_state)
     with new_folder(out_folder, "data set", force=force) as folder:

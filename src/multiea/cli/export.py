@@ -1,4 +1,4 @@
-"""`multiea export`: a run in the forms others read."""
+"""`multiea export`: a run in formats that other tools read."""
 
 from __future__ import annotations
 
@@ -23,21 +23,24 @@ def export(
         Path,
         typer.Option(
             "--out",
-            help="The file to write; its ending says the kind of table (groups: .tsv .csv .jsonl .parquet; merged: .nq "
-            ".parquet). For alignment-rdf a folder.",
+            help="The file to write; its extension selects the format (groups: .tsv .csv .jsonl .parquet; merged: .nq "
+            ".parquet). For alignment-rdf, a folder.",
             show_default=False,
         ),
     ],
     closure: Annotated[
-        bool, typer.Option("--closure", help="same-as: all pairs of members instead of a star from one.")
+        bool, typer.Option("--closure", help="same-as: link all pairs of members, instead of one member to all others.")
     ] = False,
     predicate: Annotated[str, typer.Option(help="sssom: owl:sameAs or skos:exactMatch.")] = "owl:sameAs",
     prefer: Annotated[
         list[str] | None,
-        typer.Option(help="The KG whose members stand for their groups; several in order.", metavar="<KG>"),
+        typer.Option(
+            help="The KG whose members name their groups; may be given several times, in order of preference.",
+            metavar="<KG>",
+        ),
     ] = None,
     undo: Annotated[
-        bool, typer.Option("--undo/--no-undo", help="merged: keep beside it what leads back to the originals.")
+        bool, typer.Option("--undo/--no-undo", help="merged: also write the files that lead back to the original KGs.")
     ] = True,
     data: MovedData = None,
     force: Force = False,

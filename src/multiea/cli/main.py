@@ -1,4 +1,4 @@
-"""The command line: its commands, and how it starts."""
+"""The command line: all commands and the entry point."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from multiea.cli import add, align, compare, config, data, demo, evaluate, export, report, reproduce
 from multiea.cli.console import out
+from multiea.foundation.version import __version__
 
 COMMANDS = (
     demo.demo,
@@ -27,7 +28,7 @@ COMMANDS = (
 )
 
 app = typer.Typer(
-    help="Aligns any number of knowledge graphs in a single pass.",
+    help="Align any number of knowledge graphs in a single pass.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -37,8 +38,6 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from multiea.foundation.version import __version__
-
         out.print(f"multiea {__version__}")
         raise typer.Exit
 
@@ -58,9 +57,9 @@ app.add_typer(config.app, name="config")
 
 
 def main() -> None:
-    """The entry point."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # leaves through every `finally`, so that nothing is left
+    """Starts the command line."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # runs every `finally`, which removes temporary files
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that the terminal cannot show is no reason to stop
+            stream.reconfigure(errors="backslashreplace")  # names that the terminal cannot show
     app()

@@ -17,7 +17,9 @@ Out = Annotated[Path, typer.Option("--out", help="The folder to write.", show_de
 Force = Annotated[bool, typer.Option("--force", help="Replace existing output.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 ShowProgress = Annotated[bool, typer.Option("--progress/--no-progress", help="Show the progress of long work.")]
-RandomState = Annotated[int, typer.Option(help="The seed of all random numbers; the same number, the same result.")]
+RandomState = Annotated[
+    int, typer.Option(help="The seed of all random numbers; the same number gives the same result.")
+]
 MovedData = Annotated[
     list[str] | None,
     typer.Option("--data", help="Where the run's data set is now, if it has moved.", metavar="<DATASET>"),

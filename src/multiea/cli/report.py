@@ -1,4 +1,4 @@
-"""Commands that tell about a run: report."""
+"""`multiea report`: one HTML page about a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def report(
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Write one HTML page about a run: scores, curves, a map, the groups and what speaks for them."""
+    """Write one HTML page about a run: scores, curves, a map, and the groups with their evidence."""
     start = time.perf_counter()
     file = run / "report.html" if out_file is None else out_file
     if file.suffix.lower() not in (".html", ".htm"):

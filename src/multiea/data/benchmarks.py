@@ -16,6 +16,7 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.readers.pairs import has_relation_names, is_dbp15k, is_pair, read_pair
 from multiea.data.task import Task
+from multiea.data.write import write_task
 from multiea.foundation.errors import InputError, SettingError
 
 PAPER_DEGREE = 15
@@ -101,6 +102,14 @@ class Build:
     def __post_init__(self) -> None:
         if self.degree < 0:
             raise SettingError(f"degree must be at least 0, got {self.degree}")
+
+
+def write_benchmark(build: Build, source: Path, folder: Path) -> Task:
+    """Builds a benchmark and writes it to a folder as a data set."""
+    task = build_benchmark(build, source)
+    write_task(task, folder)
+    (folder / "dataset.toml").write_text(f'name = "{task.name}"\n', encoding="utf-8")
+    return task
 
 
 def build_benchmark(build: Build, source: Path) -> Task:

@@ -13,5 +13,5 @@ REQUIRED_FILES = (
     "manifest.json",
 )
 CHECKED_FILES = ("seeds.tsv", "held_out.tsv", "validation.tsv", "open_seeds.jsonl", "groups.tsv")
-# What a KG's signatures are called beside its embeddings; "labels" is what the first version called marks.
+# Names of a KG's signatures in the embeddings file; the first release called marks "labels".
 SIGNATURE_MARKS, SIGNATURE_WEIGHTS = "/signature labels", "/signature weights"

@@ -43,8 +43,8 @@ class Data:
         is_added = self.grown_from is not None
         for name in ("train_ratio", "previous") if is_added else ("kg_name", "held_out"):
             if getattr(self, name) is not None:
-                goes = "cannot be combined" if is_added else "can only be used"
-                raise SettingError(f"data.{name} {goes} with data.grown_from (a run to which a KG is added)")
+                problem = "cannot be combined" if is_added else "can only be used"
+                raise SettingError(f"data.{name} {problem} with data.grown_from (a run to which a KG is added)")
 
     def with_absolute_paths(self) -> Data:
         """The same with paths that do not depend on the current folder.

@@ -47,7 +47,7 @@ def check_engine(engine: str) -> list[str]:
 def register_engine(name: str, training: Training) -> None:
     """Makes the name of a user's encoder known, with the settings it is trained with by default."""
     if not isinstance(name, str) or not re.fullmatch(r"[\w-]+", name):
-        raise SettingError(f"an engine's name may hold letters, digits, - and _; got {name!r}")
+        raise SettingError(f"the name of an engine may contain letters, digits, - and _; got {name!r}")
     if name in (PROPAGATION, *TRAINING_DEFAULTS):
         raise SettingError(f"an engine named '{name}' exists already; choose another name")
     TRAINING_DEFAULTS[name] = training

@@ -48,6 +48,6 @@ class Enhancement:
         if not self.candidates >= 1:
             raise SettingError(f"candidates must be at least 1, got {self.candidates}")
         if self.mode not in ("none", "sharpened"):
-            raise SettingError(f"enhancement '{self.mode}' needs all pairs; leave out candidates")
+            raise SettingError(f"enhancement '{self.mode}' needs all pairs; remove candidates")
         if len(self.weights) > 2:
             raise SettingError("with a number of candidates, paths go through one third KG only; give two weights")

@@ -38,7 +38,7 @@ def recorded_values(settings: DataclassInstance, default: DataclassInstance) -> 
 
 
 def without_none(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """A tree as TOML can hold it: keys without a value are left out."""
+    """A tree as TOML can express it: without the keys that have no value."""
     return {
         key: without_none(value) if isinstance(value, Mapping) else value
         for key, value in tree.items()

@@ -1,0 +1,93 @@
+"""`multiea inspect`, `synth` and `build`: what they say about a data set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.command_line import invoke
+
+
+def test_inspect_answers_in_json(mixed: Path) -> None:
+    answer = json.loads(invoke("inspect", mixed, "--json").stdout)
+    kgs = {kg["name"]: kg for kg in answer["kgs"]}
+    assert (kgs["a"]["entities"], kgs["a"]["triples"], kgs["a"]["duplicates"], kgs["a"]["isolated"]) == (4, 2, 1, 1)
+    assert (kgs["b"]["entities"], kgs["b"]["triples"], kgs["b"]["literals"]) == (2, 1, 1)
+    assert kgs["a"]["degree_quantiles"]["1.0"] == 2
+    assert answer["groups_by_size"] == {"2": 1, "3": 0}
+    assert answer["overlap"] == {
+        "a": {"a": 1, "b": 1, "c": 0},
+        "b": {"a": 1, "b": 1, "c": 0},
+        "c": {"a": 0, "b": 0, "c": 0},
+    }
+    assert (answer["seeds"], answer["held_out"]) == (1, 0)
+    warnings = " ".join(answer["warnings"])
+    for words in (
+        "1 duplicate",
+        "without a triple",
+        "only 1 known",
+        "no known group has a member in c",
+        "no group is complete",
+    ):
+        assert words in warnings
+
+
+def test_inspect_shows_tables_and_warnings(mixed: Path) -> None:
+    outcome = invoke("inspect", mixed)
+    assert outcome.code == 0
+    for words in ("mixed: 3 KGs, 1 known group", "entities", "median", "pair of KGs", "1 over 2 KGs", "warning: "):
+        assert words in outcome.output
+
+
+def test_inspect_takes_files_with_seeds(mixed: Path) -> None:
+    files = [mixed / name for name in ("a.tsv", "b.nt", "c.csv")]
+    outcome = invoke("inspect", *files, "--seeds", mixed / "seeds.tsv", "--json")
+    assert outcome.code == 0
+    assert json.loads(outcome.stdout)["groups"] == 1
+
+
+def test_lenient_drops_unknown_entities_and_names_them_once(mixed: Path) -> None:
+    (mixed / "seeds.tsv").write_text("a\tb\nx\thttp://b/x\ny\tnobody\n", encoding="utf-8")
+    outcome = invoke("inspect", mixed)
+    assert outcome.code == 2
+    assert "1 entity of groups is not in the KG: 'nobody' (b, line 3)" in outcome.output
+    assert "--lenient" in outcome.output
+    outcome = invoke("inspect", mixed, "--lenient")
+    assert outcome.code == 0
+    assert outcome.output.count("'nobody'") == 1
+
+
+@pytest.mark.parametrize("name", ["Seeds.tsv", "seed.tsv", "held-out.tsv", "entities.csv", "seeds.sssom.csv"])
+def test_a_file_named_nearly_like_a_reserved_one_is_not_read_as_a_kg(mixed: Path, name: str) -> None:
+    (mixed / name).write_text("a\tb\tc\n", encoding="utf-8")
+    outcome = invoke("inspect", mixed)
+    assert outcome.code == 2
+    assert "close to a reserved one" in outcome.output
+
+
+def test_files_that_are_not_read_are_mentioned(mixed: Path, tmp_path: Path) -> None:
+    (mixed / "d.tsv.bz2").write_bytes(b"")
+    (mixed / "e.tsv").symlink_to(tmp_path / "nowhere")
+    (mixed / "README.md").write_text("notes", encoding="utf-8")
+    outcome = invoke("inspect", mixed)
+    assert outcome.code == 0
+    assert "not read, because the extensions are unknown: d.tsv.bz2, e.tsv" in outcome.output
+
+
+def test_synth_writes_a_data_set_that_inspect_reads(tmp_path: Path) -> None:
+    outcome = invoke("synth", "--kgs", 4, "--entities", 300, "--out", tmp_path / "synthetic", "--json")
+    assert outcome.code == 0, outcome.output
+    outcome = invoke("inspect", tmp_path / "synthetic", "--json")
+    assert [kg["entities"] for kg in json.loads(outcome.stdout)["kgs"]] == [300] * 4
+    outcome = invoke("synth", "--kgs", 1, "--out", tmp_path / "other")
+    assert outcome.code == 2
+    assert "kgs must be" in outcome.output
+    assert not (tmp_path / "other").exists()
+
+
+def test_an_unknown_benchmark_is_refused_with_a_list_of_those_that_exist() -> None:
+    outcome = invoke("build", "dbp-5", "--source", ".", "--out", "x")
+    assert outcome.code == 2
+    assert "dbp-4" in outcome.output
