@@ -132,7 +132,8 @@ def align(
         data = task.origin.data
         if isinstance(previous, str | Path) and data.grown_from is None:
             data = replace(data, previous=absolute(previous))
-        settings = replace(settings, data=replace(data, name=task.name))
+        split_state = None if data.random_state == settings.random_state else data.random_state
+        settings = replace(settings, data=replace(data, name=task.name, random_state=split_state))
     return Alignment.of(align_task(task, settings, ancestor=ancestor, grown_from=before))
 
 

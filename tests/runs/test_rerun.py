@@ -87,3 +87,14 @@ def test_running_again_names_the_kgs_that_have_changed_since(three_kgs: Path, tm
         file.write("x\ty\tz\n")
     warning = " ".join(succeeds(*again).stderr.split())
     assert f"warning: changed since {tmp_path / 'run'} was made: kg2; its groups may differ" in warning
+
+
+def test_a_split_with_another_random_state_is_recorded_and_repeated(three_kgs: Path, tmp_path: Path) -> None:
+    task = multiea.load(three_kgs, random_state=5)
+    multiea.align(task, random_state=1, bootstrap="none").save(tmp_path / "run")
+    multiea.align(task, random_state=5, bootstrap="none").save(tmp_path / "same")
+    assert multiea.open(tmp_path / "run").settings.data.random_state == 5
+    assert multiea.open(tmp_path / "same").settings.data.random_state is None
+    align("--config", tmp_path / "run", "--out", tmp_path / "again")
+    for name in ("seeds.tsv", "groups.tsv", "config.toml"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "run" / name).read_bytes()

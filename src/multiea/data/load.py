@@ -48,11 +48,13 @@ def load(
     finally:
         log.removeHandler(warnings)
     task = _with_split(raw, train_ratio, validation_ratio, random_state)
+    is_split = "groups" in raw.groups or train_ratio is not None or validation_ratio > 0
     data = Data(
         name=task.name,
         source=(str(source),) if isinstance(source, str | Path) else tuple(map(str, source)),
         seeds=None if seeds is None else str(seeds),
         train_ratio=train_ratio,
+        random_state=random_state if is_split else None,
         lenient=lenient,
     )
     origin = Origin(data.with_absolute_paths(), tuple(warnings.messages), time.perf_counter() - start)

@@ -77,7 +77,7 @@ class Task:
         seeds, validation, held_out = (self.known.take(part) for part in np.split(order, cuts))
         data = self.origin.data
         if data.source and data.grown_from is None:
-            data = replace(data, train_ratio=train_ratio)
+            data = replace(data, train_ratio=train_ratio, random_state=random_state)
         origin = replace(self.origin, data=data)
         return Task(self.kgs, seeds, held_out, validation, self.open_seeds, name=self.name, origin=origin)
 

@@ -28,7 +28,7 @@ def load_task(settings: AlignSettings) -> Task:
         data.source,
         seeds=data.seeds,
         train_ratio=data.train_ratio,
-        random_state=settings.random_state,
+        random_state=settings.random_state if data.random_state is None else data.random_state,
         lenient=data.lenient,
     )
     recorded = replace(task.origin.data, previous=data.with_absolute_paths().previous)

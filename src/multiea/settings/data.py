@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from multiea.foundation.errors import SettingError, check_share
+from multiea.foundation.errors import SettingError, check_random_state, check_share
 from multiea.settings.fields import setting
 
 EMBEDDED_NAMES = ("world",)
@@ -29,6 +29,7 @@ class Data:
         "The share of known groups used as seeds; 0.3 by default, unless the data set defines the split.",
         option="--train-ratio",
     )
+    random_state: int | None = setting(None, "The random state of the split; by default that of the run.")
     lenient: bool = setting(False, "Drop members of groups that their KG does not have.", option="--lenient")
     previous: str | None = setting(None, "A run folder whose group ids are carried on.", option="--previous")
     grown_from: str | None = setting(
@@ -40,8 +41,10 @@ class Data:
     def __post_init__(self) -> None:
         if self.train_ratio is not None:
             check_share("train_ratio", self.train_ratio)
+        if self.random_state is not None:
+            check_random_state(self.random_state)
         is_added = self.grown_from is not None
-        for name in ("train_ratio", "previous") if is_added else ("kg_name", "held_out"):
+        for name in ("train_ratio", "random_state", "previous") if is_added else ("kg_name", "held_out"):
             if getattr(self, name) is not None:
                 problem = "cannot be combined" if is_added else "can only be used"
                 raise SettingError(f"data.{name} {problem} with data.grown_from (a run to which a KG is added)")
