@@ -33,14 +33,32 @@ def test_the_command_exports_and_explains_what_it_refuses(tmp_path: Path, monkey
     for arguments, words in (
         (("--to", "merged", "--out", "m.nq"), "m.nq exists; choose another file, or replace it with --force"),
         (("--to", "rdf", "--out", "x"), "unknown format 'rdf'; choose one of: groups, sssom, same-as, alignment-rdf"),
-        (("--to", "groups", "--out", "x.xls"), "unknown kind of table '.xls'; choose one of: .tsv"),
-        (("--to", "sssom", "--out", "x.tsv", "--closure"), "--closure changes nothing with --to sssom"),
-        (("--to", "sssom", "--out", "x.tsv", "--no-undo"), "--undo changes nothing with --to sssom"),
+        (
+            ("--to", "groups", "--out", "x.xls"),
+            "x.xls: a file of format groups must end in .tsv or .csv or .jsonl or .parquet",
+        ),
+        (
+            ("--to", "sssom", "--out", "x.tsv", "--closure"),
+            "--closure has no effect with --to sssom; it is for --to same-as",
+        ),
+        (
+            ("--to", "sssom", "--out", "x.tsv", "--no-undo"),
+            "--undo has no effect with --to sssom; it is for --to merged",
+        ),
         (("--to", "sssom", "--out", "x.tsv", "--predicate", "owl:same"), "unknown predicate 'owl:same'"),
         (("--to", "same-as", "--out", "d"), "d is a folder"),
-        (("--to", "sssom", "--out", "x.csv"), "SSSOM mappings are written as .tsv"),
-        (("--to", "same-as", "--out", "x.nt.gz"), "owl:sameAs triples are written as .nt"),
-        (("--to", "merged", "--out", "x.ttl"), "a merged KG is written as one of: .nq, .parquet"),
+        (
+            ("--to", "sssom", "--out", "x.csv"),
+            "a file of format sssom must end in .tsv",
+        ),
+        (
+            ("--to", "same-as", "--out", "x.nt.gz"),
+            "a file of format same-as must end in .nt",
+        ),
+        (
+            ("--to", "merged", "--out", "x.ttl"),
+            "a file of format merged must end in .nq or .parquet",
+        ),
         (("--to", "alignment-rdf", "--out", "d", "--force"), "d is not a folder of alignments"),
     ):
         code, output = run("export", "run", *arguments)
@@ -62,7 +80,7 @@ def test_a_failed_export_leaves_the_old_file_unchanged(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("multiea.outputs.exports.same_as.write_lines", full)
+    monkeypatch.setattr("multiea.exports.same_as.write_lines", full)
     with pytest.raises(OutputError, match="No space left"):
         three.to_same_as(path, force=True)
     assert path.read_text() == "old"

@@ -140,5 +140,5 @@ def test_the_merged_kg_becomes_graphs_of_other_libraries(three: Alignment) -> No
 
 def test_a_run_without_triples_cannot_be_merged(small: Task, tmp_path: Path) -> None:
     multiea.align(small).save(tmp_path / "run")
-    with pytest.raises(InputError, match="no triples here"):
+    with pytest.raises(InputError, match="no triples, so there is nothing to merge"):
         multiea.open(tmp_path / "run").to_merged(tmp_path / "m.nq")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from multiea import Alignment, KnowledgeGraph, SettingError
-from multiea.exports.canonical import canonical
+from multiea.exports.representatives import merged_names
+from multiea.runs.run import Run
 from support.handmade import alignment_of, positions
 
 
@@ -22,18 +23,18 @@ def test_an_iri_with_another_meaning_in_another_kg_never_represents_a_group() ->
             [*positions(one, "http://x/C"), *positions(two, "http://x/A")],
         ],
     )
-    names = canonical(alignment)
+    names = merged_names(Run(alignment))
     assert all(name.startswith("urn:multiea:group:") for name in names.merged.filter(names.group.is_not_null()))
     assert names.merged.n_unique() == 3
 
 
 def test_members_of_the_preferred_kg_represent_their_groups(three: Alignment) -> None:
-    plain, other = canonical(three), canonical(three, ["two"])
+    plain, other = merged_names(Run(three)), merged_names(Run(three), ["two"])
     assert "http://o.org/Oslo" in plain.merged.to_list()
     assert "urn:multiea:entity:two:Oslo" in other.merged.to_list()
     assert "http://o.org/Rome" in other.merged.to_list()  # two has no Rome in that group
     with pytest.raises(SettingError, match=r"unknown KG 'tow'.*Did you mean 'two'"):
-        canonical(three, ["tow"])
+        merged_names(Run(three), ["tow"])
 
 
 def test_the_order_of_kgs_and_entities_changes_no_export(three: Alignment, tmp_path: Path) -> None:

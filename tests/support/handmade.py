@@ -13,7 +13,7 @@ HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>')
 
 
 def positions(kg: KnowledgeGraph, *entities: str) -> list[int]:
-    return kg.positions(pl.Series(entities)).tolist()
+    return [int(position) for position in kg.positions(pl.Series(entities))]
 
 
 def alignment_of(kgs: list[KnowledgeGraph], seeds: list[list[int]], found: list[list[int]]) -> Alignment:
