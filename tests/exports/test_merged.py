@@ -69,7 +69,9 @@ def test_facts_that_become_equal_are_one_fact_with_all_sources(three: Alignment,
     store.load(path=tmp_path / "m.nq", format=pyoxigraph.RdfFormat.N_QUADS)
     assert len(store) == 8
     asked = "SELECT DISTINCT ?s ?p ?o WHERE { GRAPH ?g { ?s ?p ?o } }"
-    assert len(list(store.query(asked))) == len(table)
+    solutions = store.query(asked)
+    assert isinstance(solutions, pyoxigraph.QuerySolutions)
+    assert len(list(solutions)) == len(table)
 
 
 def test_literals_are_merged_with_their_types(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from multiea.settings.configuration import FIELDS, TOLD, Data, from_words
+from multiea.settings.how import engine_names, unused_settings, usual_training
 from typer.testing import CliRunner
 
 import multiea
@@ -17,9 +19,7 @@ from multiea.cli.align import OPTIONS
 from multiea.cli.main import app
 from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.foundation.errors import MultiEAError
-from multiea.settings.configuration import FIELDS, TOLD, Data, from_words
 from multiea.settings.fields import explanations
-from multiea.settings.how import engine_names, unused_settings, usual_training
 from multiea.settings.parsing import Given
 from multiea.similarity.enhancement import Enhancement
 from support.datasets import write_files

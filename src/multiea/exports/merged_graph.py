@@ -62,7 +62,7 @@ def count_encoded(run: Run, names: MergedNames) -> int:
     """How many entities and relations of the merged KG have ids that are not IRIs."""
     relations = pl.concat([relation_iris(kg.relations) for kg in run.alignment.task.kgs]).unique()
     entities = names.merged.unique()
-    return int(entities.str.starts_with(ENTITY).sum() + relations.str.starts_with(RELATION).sum())
+    return int(entities.str.starts_with(ENTITY).sum()) + int(relations.str.starts_with(RELATION).sum())
 
 
 def _numbered(iris: pl.Series) -> tuple[pl.Series, np.ndarray]:

@@ -49,7 +49,7 @@ def _description(shown: int, found: int, *, any_wrong: bool) -> str:
     words += "mean little. Lines connect the members of a group: short lines are good."
     words += " Groups that are wrong according to the held-out groups have red dashed lines." if any_wrong else ""
     if shown < found:
-        words += f" A sample: {shown:,} of {found:,} groups, evenly spaced from the most to the least confident."
+        words += f" A sample: {shown:,} of {found:,} groups, evenly chosen from the most to the least confident."
     return words
 
 

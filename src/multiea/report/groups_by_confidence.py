@@ -47,7 +47,9 @@ def _section(subject: Subject, anchor: str, title: str, rows: np.ndarray) -> Sec
     if subject.missing_triples is None:
         edges = shared_neighbours(subject.alignment.task.kgs, subject.all_groups, rows + len(subject.known))
     words = f"{len(rows)} of {counted(len(subject.found), 'found group')}, each with its confidence"
-    words += " and whether it is correct according to the held-out groups" if subject.scores else ""
+    if subject.scores:
+        words += " and whether it is correct according to the held-out groups "
+        words += "(unknown if they do not contain its members)"
     words += ". Open a group to see its members"
     words += "." if edges is None else f" and the neighbours they share. {ARROWS}"
     judged, correct = judged_groups(subject.found.take(rows), subject.alignment.task.held_out)

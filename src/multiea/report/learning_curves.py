@@ -60,7 +60,7 @@ def _rounds(history: Mapping[str, Any]) -> list[Html]:
         words = f"From {f1[0]:.1%} to {f1[-1]:.1%}; the best is {max(f1):.1%}."
         drawn = [*axes.drawn(), *line(axes, numbers, f1, "series-0", dots=True)]
         charts.append(chart("F1 of pairs on validation seeds, by round", words, drawn))
-        words = "The rounds are compared by F1 on validation seeds: seeds that get no mark until the final result."
+        words = "The rounds are compared by F1 on validation seeds: seeds that have no marks in the rounds."
     else:
         words = "There were too few seeds for validation, so the rounds have no score."
     rows: list[list[Content]] = [
@@ -78,9 +78,10 @@ def _description_of_marks(history: Mapping[str, Any]) -> str:
     if history.get("bootstrap") == "none":
         return words + f"There was no bootstrapping: only the {final:,} seeds have marks in the final result."
     first = "the seeds and the groups of the previous run" if history.get("warm_start_groups") else "the seeds"
-    words += f"In the first round these are {first}; each further round adds pseudo-labels, which are groups found "
-    words += f"with enough confidence. After {counted(len(rounds), 'round')}, the final result was computed from "
-    return words + f"{final:,} marks: all seeds and the pseudo-labels of the best round."
+    words += f"In the first round these are {first}. Each round finds groups and selects the confident ones as "
+    words += "pseudo-labels; the next round learns from the seeds and these. "
+    words += f"After {counted(len(rounds), 'round')}, the final result was computed from {final:,} marks: "
+    return words + "all seeds, and the pseudo-labels that the best round selected."
 
 
 def _training(history: Mapping[str, Any], of_what: str) -> list[Html]:

@@ -64,8 +64,9 @@ def _figures(subject: Subject) -> list[tuple[str, Content, str]]:
 def _calibration(subject: Subject) -> str:
     calibration = subject.alignment.calibration
     if calibration.examples:
-        words = f"Confidences are probabilities, calibrated on {counted(calibration.examples, 'pair')}: these pairs "
-        words += "were found without the validation seeds, which then showed how many of them are correct. "
+        pairs = counted(calibration.examples, "pair")
+        words = f"Confidences are probabilities. They are calibrated on {pairs} that were found without the validation "
+        words += "seeds and then compared with them. "
         words += f"Entities with a confidence below {calibration.threshold:.2f} stay unmatched."
     else:
         words = "Confidences are uncalibrated scores, not probabilities: there were too few seeds for validation."

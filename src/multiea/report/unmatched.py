@@ -19,10 +19,10 @@ def unmatched(subject: Subject) -> Section:
     words = "These entities are in no group: no counterpart was found with enough confidence."
     if with_triples:
         header.append("without triples")
-        words += " Entities without triples have nothing that structure could be compared by."
+        words += " Entities without triples have no structure to compare."
     if scored:
         header.append("missed")
-        words += " Missed entities do have a counterpart in the held-out groups."
+        words += " Missed entities have a counterpart in the held-out groups."
     rows: list[list[Content]] = []
     samples = []
     rng = np.random.default_rng(0)
