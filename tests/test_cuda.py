@@ -54,6 +54,7 @@ def test_similarities_are_the_same_on_both_devices(mode: str) -> None:
 def test_sparse_similarities_are_nearly_the_same_on_both_devices() -> None:
     """Where the CPU compares by whole numbers, by what these lose."""
     from multiea.settings.how import default_enhancement
+
     from multiea.similarity.enhancement import similarities
 
     generator = torch.Generator().manual_seed(0)

@@ -11,9 +11,9 @@ from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.task import Task
 from multiea.evaluation.evaluate import evaluate
-from multiea.exports.canonical import canonical
 from multiea.exports.export import Choices, Written, export
-from multiea.exports.objects import to_networkx, to_pyg
+from multiea.exports.graph_objects import to_networkx, to_pyg
+from multiea.exports.representatives import merged_names
 from multiea.foundation.atomic_files import refuse_existing
 from multiea.foundation.errors import SettingError
 from multiea.grouping.alignment import AlignmentResult
@@ -89,11 +89,13 @@ class Alignment(AlignmentResult):
 
     def to_networkx(self, *, prefer: Sequence[str] = ()) -> Any:
         """The merged KG as a networkx MultiDiGraph."""
-        return to_networkx(self, canonical(self, prefer))
+        run = Run(self)
+        return to_networkx(run, merged_names(run, prefer))
 
     def to_pyg(self, *, prefer: Sequence[str] = ()) -> Any:
         """The merged KG as PyTorch Geometric's Data."""
-        return to_pyg(self, canonical(self, prefer))
+        run = Run(self)
+        return to_pyg(run, merged_names(run, prefer))
 
 
 Previous = AlignmentResult | str | Path

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from multiea.settings.how import default_enhancement
 from test_pipeline import QUICK
 from test_scores import shuffled
 from torch.nn.functional import normalize
@@ -19,7 +20,6 @@ from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.engines.propagation import MOST_NUMBERS, Propagation, Wiring, embed
 from multiea.grouping.judging import judged_groups, judged_pairs
 from multiea.pipeline.bootstrapping import Bootstrapping, _falling, _that_lack_nothing, _trusted, fused
-from multiea.settings.how import default_enhancement
 from multiea.similarity.enhancement import similarities
 from multiea.similarity.int8_embeddings import Comparable
 from multiea.similarity.matrices import blocks

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
+from multiea.pipeline.adding import grown
 from typer.testing import CliRunner
 
 import multiea
@@ -16,7 +17,6 @@ from multiea.cli.main import app
 from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.data.write import write_groups
 from multiea.grouping.matching import FoundGroups
-from multiea.pipeline.adding import grown
 from multiea.pipeline.warm_start import merge
 from support.datasets import assert_same_kg, group, named
 from support.parting import Parted, ordered, parted, shuffled

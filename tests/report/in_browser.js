@@ -1,4 +1,4 @@
-// What tests ask of a page from inside; functions named after a fault answer with its cases, none where all is well.
+// Checks that run inside the page. A function named after a fault returns all cases of it, an empty list if there are none.
 
 const BOXES = "td, th, caption, dt, dd, p, li, summary, figcaption, pre, h1, h2";
 const STOPS = "a[href], summary, button, input, select, textarea, [tabindex]";
@@ -8,16 +8,16 @@ const brief = (words) => words.trim().replace(/\s+/g, " ").slice(0, 40);
 const scrolls = (element) => ["auto", "scroll"].includes(getComputedStyle(element).overflowX);
 const overflows = (element) => scrolls(element) && element.scrollWidth > element.clientWidth;
 
-function unfold() {
-  for (const folded of all("details")) folded.open = true;
+function expandAll() {
+  for (const details of all("details")) details.open = true;
 }
 
-function shownWords() {
+function visibleText() {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), shown = [];
   while (walker.nextNode()) {
     const node = walker.currentNode, element = node.parentElement;
-    const silent = !node.data.trim() || element.closest("title, desc, .skip") || !element.checkVisibility();
-    if (!silent) shown.push([node, element]);
+    const hidden = !node.data.trim() || element.closest("title, desc, .skip") || !element.checkVisibility();
+    if (!hidden) shown.push([node, element]);
   }
   return shown;
 }
@@ -27,22 +27,22 @@ function insideScroller(element) {
   return false;
 }
 
-function stickingOut() {
+function overflowing() {
   const page = document.scrollingElement, width = page.clientWidth, wrong = new Set(), range = document.createRange();
   if (page.scrollWidth > width) wrong.add(`the page is ${page.scrollWidth} wide, the screen ${width}`);
-  for (const [node, element] of shownWords()) {
+  for (const [node, element] of visibleText()) {
     if (element.closest("svg")) continue;
     range.selectNodeContents(node);
     const words = range.getBoundingClientRect(), box = element.closest(BOXES)?.getBoundingClientRect();
     const name = `'${brief(node.data)}' (${element.tagName} in ${element.closest("[id]")?.id})`;
     const leaves = (left, right) => words.left < left - 1 || words.right > right + 1;
-    if (!insideScroller(element) && leaves(0, width)) wrong.add(`${name} sticks out of the screen`);
-    if (box && leaves(box.left, box.right)) wrong.add(`${name} sticks out of its box`);
+    if (!insideScroller(element) && leaves(0, width)) wrong.add(`${name} overflows the screen`);
+    if (box && leaves(box.left, box.right)) wrong.add(`${name} overflows its box`);
   }
   for (const scroller of all("main *").filter(scrolls)) {
-    const box = scroller.getBoundingClientRect(), name = `what scrolls in ${scroller.closest("[id]").id}`;
+    const box = scroller.getBoundingClientRect(), name = `the scroller in ${scroller.closest("[id]").id}`;
     if (box.left < 0 || box.right > width) wrong.add(`${name} is wider than the screen`);
-    // The head of a row stays in sight while the rest scrolls, and must leave a quarter to that.
+    // The header of a row stays visible while the rest scrolls; it must leave a quarter of the width.
     const heads = overflows(scroller) ? all("tbody th", scroller) : [];
     const tooWide = heads.find((head) => head.offsetWidth > 0.75 * scroller.clientWidth);
     if (tooWide) wrong.add(`'${brief(tooWide.textContent)}' fills ${name}`);
@@ -64,7 +64,7 @@ function behind(element) {
   const layers = [];
   for (; element; element = element.parentElement) layers.push(colour(getComputedStyle(element).backgroundColor));
   const opaque = layers.findIndex((layer) => layer[3] === 1);
-  if (opaque < 0) throw new Error("nothing opaque lies behind");
+  if (opaque < 0) throw new Error("there is no opaque background");
   return layers.slice(0, opaque + 1).reduceRight((under, layer) => over(layer, under));
 }
 
@@ -82,25 +82,25 @@ function contrast(one, other) {
   return (light + 0.05) / (dark + 0.05);
 }
 
-function faint() {
+function lowContrast() {
   const wrong = new Set();
   const check = (element, property, least, name) => {
     const under = behind(element), reached = contrast(over(colour(getComputedStyle(element)[property]), under), under);
     if (reached < least) wrong.add(`${name}: contrast ${reached.toFixed(2)}, below ${least}`);
   };
-  for (const [node, element] of shownWords())
+  for (const [node, element] of visibleText())
     check(element, element.closest("svg") ? "fill" : "color", 4.5, `'${brief(node.data)}'`);
-  for (const mark of all("svg .bar, svg .dot, svg .mark")) check(mark, "fill", 3, mark.className.baseVal);
+  for (const symbol of all("svg .bar, svg .dot, svg .symbol")) check(symbol, "fill", 3, symbol.className.baseVal);
   return [...wrong];
 }
 
-function meet(one, other, slack = 0) {
+function overlap(one, other, slack = 0) {
   const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
   const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
   return wide > slack && high > slack;
 }
 
-function crowdedCharts() {
+function overlappingChartText() {
   const wrong = [], box = (element) => element.getBoundingClientRect();
   for (const svg of all("svg[role=img]")) {
     const texts = all("text", svg), marks = all(".bar, .dot", svg).map(box), frame = box(svg);
@@ -108,15 +108,15 @@ function crowdedCharts() {
       const own = box(text), name = `'${text.textContent}' in ${svg.querySelector("title").textContent}`;
       const across = own.left >= frame.left && own.right <= frame.right;
       if (!across || own.top < frame.top || own.bottom > frame.bottom) wrong.push(`${name} is cut off`);
-      const met = texts.slice(at + 1).find((other) => meet(own, box(other)));
-      if (met) wrong.push(`${name} meets '${met.textContent}'`);
-      if (marks.some((mark) => meet(own, mark, 2))) wrong.push(`${name} meets a mark`);
+      const met = texts.slice(at + 1).find((other) => overlap(own, box(other)));
+      if (met) wrong.push(`${name} overlaps '${met.textContent}'`);
+      if (marks.some((mark) => overlap(own, mark, 2))) wrong.push(`${name} overlaps a bar or dot`);
     });
   }
   return wrong;
 }
 
-function unclearToTheEar() {
+function accessibilityFaults() {
   const wrong = [], expect = (well, words) => well || wrong.push(words);
   expect(document.documentElement.lang, "the page has no language");
   expect(document.title.trim(), "the page has no title");
@@ -125,18 +125,18 @@ function unclearToTheEar() {
   levels.slice(1).forEach((level, at) => expect(level <= levels[at] + 1, `h${level} follows h${levels[at]}`));
   for (const svg of all("svg:not([aria-hidden=true])")) {
     const named = svg.ariaLabel || svg.querySelector(":scope > title")?.textContent;
-    expect(svg.getAttribute("role") === "img" && named, `an svg that says nothing: ${svg.outerHTML.slice(0, 80)}`);
+    expect(svg.getAttribute("role") === "img" && named, `an svg without a name: ${svg.outerHTML.slice(0, 80)}`);
   }
   for (const table of all("table")) {
     expect(table.caption && table.tHead, `a table without caption or header: ${brief(table.textContent)}`);
     for (const row of table.rows) expect(row.querySelector("th"), `a row without header: ${brief(row.textContent)}`);
   }
   for (const head of all("th:not([scope=row], [scope=col])")) wrong.push(`th without scope: ${brief(head.textContent)}`);
-  expect(!document.getAnimations().length, "something moves");
+  expect(!document.getAnimations().length, "there is an animation");
   return wrong;
 }
 
-function scrollersOutOfReach() {
+function unreachableScrollers() {
   const missed = all("body *").filter((element) => overflows(element) && element.tabIndex !== 0);
   return missed.map((element) => brief(element.textContent));
 }
@@ -145,7 +145,7 @@ function stops() {
   return all(STOPS).filter((element) => element.tabIndex >= 0);
 }
 
-// The element that has the focus: its place among all stops, what it is called, where it is, and whether one sees it.
+// The focused element: its position among all stops, its name, where it is, and whether the focus is visible.
 function focused() {
   const element = document.activeElement;
   if (element === document.body) return null;

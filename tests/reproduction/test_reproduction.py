@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from multiea.settings.how import usual_training
 from torch.nn.functional import normalize
 from typer.testing import CliRunner
 
@@ -20,7 +21,6 @@ from multiea.reproduction.gold_order import TURNED, WAYS, scores_by_order, turne
 from multiea.reproduction.numbers import NOT_RUN
 from multiea.reproduction.pages import QUICK, pages, sensitivity_svg
 from multiea.reproduction.running import run_cell, run_cells, settings_of, store, stored, tasks
-from multiea.settings.how import usual_training
 from support.places import SHARED_DATA, needs_archives
 
 REST = 'data = "dbp-4"\nenhancements = ["none"]\n[settings]\nengine = "kecg"'

@@ -49,20 +49,16 @@ def export(
 ) -> None:
     """Write a run's groups, mappings or merged KG in a standard form."""
     from multiea.exports import export as exports
-    from multiea.foundation.atomic_files import refuse_existing, refuse_existing_file
     from multiea.foundation.errors import resolve
     from multiea.runs.opening import open_run
 
-    resolve(to, exports.FORMATS, what="format")
-    sources = {name: context.get_parameter_source(name) for name in exports.CONCERNS}
-    exports.refuse_unused(
+    chosen = resolve(to, exports.FORMATS, what="format")
+    sources = {name: context.get_parameter_source(name) for name in exports.OPTIONS}
+    exports.refuse_unused_options(
         to, [name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     )
-    if to == "alignment-rdf":
-        refuse_existing(out_path, "folder of alignments", force=force)
-    else:
-        refuse_existing_file(out_path, force=force)
-    opened = open_run(run, with_triples=to in exports.WITH_TRIPLES, data=data)
+    exports.refuse_existing_output(to, out_path, force=force)
+    opened = open_run(run, with_triples=chosen.needs_triples, data=data)
     choices = exports.Choices(closure, predicate, tuple(prefer or ()), undo)
     written = exports.export(opened, to, out_path, choices, force=force)
     if as_json:

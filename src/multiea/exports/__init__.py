@@ -1,1 +1,1 @@
-"""Exports: an alignment in the forms others read, each written whole or not at all."""
+"""Exports: a run in formats that other tools read. export.py lists the formats; each has a module of its own."""

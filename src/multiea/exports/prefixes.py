@@ -1,4 +1,4 @@
-"""CURIEs: short forms of IRIs, with prefixes derived from the IRIs themselves."""
+"""CURIEs: IRIs shortened by prefixes, which are derived from the IRIs themselves."""
 
 from __future__ import annotations
 
@@ -6,42 +6,42 @@ import re
 
 import polars as pl
 
-MOST_NAMESPACES = 20  # of a KG; what lies elsewhere shares the namespace of its host
-_LAST = r"^(.*[/#:])[^/#:]*$"  # up to the last sign that ends a namespace
+MAX_NAMESPACES = 20  # per KG; the other IRIs share a namespace per host
+_NAMESPACE = r"^(.*[/#:])[^/#:]*$"  # up to the last character that ends a namespace
 _HOST = r"^([A-Za-z][A-Za-z0-9+.-]*://[^/]*/|urn:[^:]*:|[A-Za-z][A-Za-z0-9+.-]*:)"
 
 
 class Prefixes:
-    """Namespaces and the prefixes that stand for them."""
+    """The namespace of each prefix."""
 
-    def __init__(self, known: dict[str, str]) -> None:
-        self.expansions = dict(known)
+    def __init__(self, namespaces: dict[str, str]) -> None:
+        self.namespaces = dict(namespaces)
 
-    def learn(self, kg: str, iris: pl.Series) -> None:
-        """Gives the namespaces of a KG's IRIs prefixes named after the KG, the most frequent first."""
+    def add_namespaces(self, kg: str, iris: pl.Series) -> None:
+        """Adds prefixes, named after the KG, for the namespaces of its IRIs, the most frequent first."""
         stem = re.sub(r"[^A-Za-z0-9]", "", kg).lower() or "kg"
         stem = stem if stem[0].isalpha() else f"kg{stem}"
-        spaces = iris.str.extract(_LAST).alias("space")
-        counts = spaces.value_counts().sort(["count", "space"], descending=[True, False])
-        frequent = counts["space"].head(MOST_NAMESPACES).drop_nulls().to_list()
-        others = iris.filter(~spaces.is_in(frequent)).str.extract(_HOST).unique().drop_nulls().sort().to_list()
-        for space in [*frequent, *others]:
-            if space not in self.expansions.values():
-                self.expansions[self._free(stem)] = space
+        of_iris = iris.str.extract(_NAMESPACE).alias("namespace")
+        counts = of_iris.value_counts().sort(["count", "namespace"], descending=[True, False])
+        frequent = counts["namespace"].head(MAX_NAMESPACES).drop_nulls().to_list()
+        hosts = iris.filter(~of_iris.is_in(frequent)).str.extract(_HOST).unique().drop_nulls().sort().to_list()
+        for namespace in [*frequent, *hosts]:
+            if namespace not in self.namespaces.values():
+                self.namespaces[self._unused_prefix(stem)] = namespace
 
     def curies(self, iris: pl.Series) -> pl.Series:
-        """The IRIs in short form, by the longest namespace that fits."""
+        """The IRIs as CURIEs, each by its longest known namespace; IRIs in no known namespace stay unchanged."""
         shortened = iris.clone()
         done = pl.Series([False] * len(iris), dtype=pl.Boolean)
-        for prefix, space in sorted(self.expansions.items(), key=lambda item: (-len(item[1]), item[0])):
-            fits = ~done & iris.str.starts_with(space)
-            short = pl.select(pl.lit(f"{prefix}:") + iris.str.slice(len(space))).to_series()
+        for prefix, namespace in sorted(self.namespaces.items(), key=lambda item: (-len(item[1]), item[0])):
+            fits = ~done & iris.str.starts_with(namespace)
+            short = pl.select(pl.lit(f"{prefix}:") + iris.str.slice(len(namespace))).to_series()
             shortened = pl.select(pl.when(fits).then(short).otherwise(shortened)).to_series()
             done |= fits
         return shortened
 
-    def _free(self, stem: str) -> str:
-        taken, number = {prefix.lower() for prefix in self.expansions}, 1
-        while (name := stem if number == 1 else f"{stem}{number}") in taken:
+    def _unused_prefix(self, stem: str) -> str:
+        used, number = {prefix.lower() for prefix in self.namespaces}, 1
+        while (prefix := stem if number == 1 else f"{stem}{number}") in used:
             number += 1
-        return name
+        return prefix

@@ -1,1 +1,1 @@
-"""The report: one HTML page about an alignment that needs nothing but itself; modules in the order of the page."""
+"""The report: one self-contained HTML page about a run. page.py lists its sections; each has a module of its own."""

@@ -1,4 +1,4 @@
-"""Checks that what the page shows of a run folder has the right form, so that damage is reported by file."""
+"""Checks the parts of a run that the page shows, so that damage is reported with the name of the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ByRank = dict[str, float | None]
 
 
 class _Metrics(BaseModel):
-    """What the page shows of metrics.json."""
+    """The part of metrics.json that the page shows."""
 
     m_hits: dict[str, ByRank] = {}
     hits: dict[str, dict[str, ByRank]] = {}
@@ -23,7 +23,7 @@ class _Metrics(BaseModel):
 
 
 class _Training(BaseModel):
-    """What the page shows of an encoder's history."""
+    """The part of an encoder's history that the page shows."""
 
     losses: list[float] = []
     validation: dict[int, list[float]] = {}
@@ -44,7 +44,7 @@ class _History(_Training):
 
 
 def checked_run(run: Run) -> Run:
-    """A run from a folder with metrics of the right form; an error names the damaged file."""
+    """The run of a folder, with metrics of the expected form; an error names the damaged file."""
     try:
         _History.model_validate(run.alignment.history)
     except ValidationError as error:

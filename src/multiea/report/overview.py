@@ -1,140 +1,139 @@
-"""The page's beginning: the summary, the KGs, and how many groups join each two of them."""
+"""The first sections of the page: the summary, the KGs, and how many groups each pair of KGs shares."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from multiea.foundation.errors import counted
-from multiea.report.markup import Cell, Content, Html, Section, element, joined, paragraph, table
+from multiea.foundation.errors import SENTENCE_ENDS, counted
+from multiea.report.markup import Cell, Content, Html, Section, element, joined, note, paragraph, percent, table
 from multiea.report.subject import Subject
 
-MOST_KGS = 30  # of the overlap table; the KG table has all
-DEEPEST = 0.55  # shade, which still lets words be read
+MAX_KGS = 30  # in the overlap table; the table of KGs has all
+MAX_SHADE = 0.55  # keeps the text on it readable
+TERMS = (
+    "A group contains entities of different KGs that denote the same thing, at most one per KG. It is complete if it "
+    "has a member in every KG, partial otherwise. Seeds are groups that were known before the run."
+)
 
 
 def summary(subject: Subject) -> Section:
-    """What was aligned, what came of it, and how far to trust it."""
-    alignment, task, found = subject.alignment, subject.alignment.task, subject.found
-    inside, total = sum(int(part.sum()) for part in subject.grouped), sum(map(len, subject.grouped))
-    figures: list[tuple[str, Content, str]] = [
-        ("KGs", len(task.kgs), f"{total:,} entities"),
-        ("Seeds", len(subject.known), "known groups, learned from"),
-        ("Groups found", len(found), f"{len(found.complete):,} of them in all KGs"),
-        ("Entities in groups", _percent(inside / max(total, 1)), f"{inside:,}; {total - inside:,} left alone"),
-    ]
-    if len(found):
-        middle = float(np.median(subject.confidence))
-        figures.append(("Median confidence", f"{middle:.2f}", "half of the groups found are surer"))
-    if subject.scores:
-        pairs = subject.scores["pairs"]
-        said = f"precision {pairs['precision']:.1%}, recall {pairs['recall']:.1%}"
-        figures.append(("F1 of pairs", _percent(pairs["f1"]), said))
-    if isinstance(seconds := _seconds(subject).get("total"), int | float):
-        peak = subject.metrics.get("peak_rss_mb")
-        figures.append(("Time", f"{seconds:,.1f} s", f"{peak:,.0f} MB of memory at most" if peak else "in all"))
+    """What was aligned, the main figures, and how to interpret the confidences."""
+    task = subject.alignment.task
     tiles = [
-        element("div", element("dt", name), element("dd", element("b", value), element("span", said)))
-        for name, value, said in figures
+        element("div", element("dt", title), element("dd", element("b", value), element("span", detail)))
+        for title, value, detail in _figures(subject)
     ]
-    graphs, engine = counted(len(task.kgs), "knowledge graph"), alignment.settings.engine
-    sentence = f"{graphs} (KGs) were aligned by engine {engine}: {', '.join(task.kg_names)}."
-    terms = "A group holds entities that are the same thing, at most one of each KG; seeds are groups known beforehand."
-    parts = [paragraph(sentence), paragraph(terms), element("dl", *tiles, class_="tiles"), paragraph(_trust(subject))]
-    if len(task.open_seeds):
-        looked_for = alignment.history.get("open_seeds", {})
-        counts = ", ".join(f"{count['found']:,} of {count['looked_for']:,} in {kg}" for kg, count in looked_for.items())
-        told = f"{counted(len(task.open_seeds), 'seed')} were known before a KG was added to which nothing ties them. "
-        parts.append(paragraph(f"{told}Their members there were looked for, and found for {counts}."))
-    if len(alignment.duplicates):
-        more = counted(len(alignment.duplicates), "further entity")
-        parts.append(paragraph(f"Found groups hold {more} as duplicates of a member of the same KG."))
+    kgs = counted(len(task.kgs), "knowledge graph")
+    sentence = f"{kgs} (KGs) aligned by the engine {subject.alignment.settings.engine}: {', '.join(task.kg_names)}."
+    parts = [
+        paragraph(sentence),
+        paragraph(TERMS),
+        element("dl", *tiles, class_="tiles"),
+        paragraph(_calibration(subject)),
+        *_open_seeds(subject),
+    ]
+    if duplicates := len(subject.alignment.duplicates):
+        words = f"The found groups also contain {counted(duplicates, 'duplicate')}: "
+        parts.append(paragraph(words + "further entities of a KG that already has a member in the group."))
     return Section("summary", "Summary", joined(parts))
 
 
-def _trust(subject: Subject) -> str:
+def _figures(subject: Subject) -> list[tuple[str, Content, str]]:
+    """The main figures: title, value, detail."""
+    found = subject.found
+    matched, total = sum(int(part.sum()) for part in subject.matched), sum(map(len, subject.matched))
+    figures: list[tuple[str, Content, str]] = [
+        ("KGs", len(subject.alignment.task.kgs), f"{total:,} entities"),
+        ("Seeds", len(subject.known), "known groups to learn from"),
+        ("Groups found", len(found), f"{len(found.complete):,} of them complete"),
+        ("Matched entities", percent(matched / max(total, 1)), f"{matched:,} in groups, {total - matched:,} unmatched"),
+    ]
+    if len(found):
+        figures.append(("Median confidence", f"{float(np.median(subject.confidence)):.2f}", "of the groups found"))
+    if subject.scores:
+        pairs = subject.scores["pairs"]
+        detail = f"precision {percent(pairs['precision'])}, recall {percent(pairs['recall'])}"
+        figures.append(("F1 of pairs", percent(pairs["f1"]), detail))
+    seconds = subject.metrics.get("seconds", subject.alignment.seconds).get("total")
+    if isinstance(seconds, int | float):
+        peak = subject.metrics.get("peak_rss_mb")
+        figures.append(("Time", f"{seconds:,.1f} s", f"peak memory {peak:,.0f} MB" if peak else "in total"))
+    return figures
+
+
+def _calibration(subject: Subject) -> str:
     calibration = subject.alignment.calibration
-    told = "Confidences are plain scores, no probabilities: too few seeds could be held back to learn from."
     if calibration.examples:
         pairs = counted(calibration.examples, "pair")
-        told = "Confidences are probabilities: how often scores like these are right was learned from "
-        told += f"{pairs} found without some of the seeds and judged by these. "
-        told += f"Entities with a confidence below {calibration.threshold:.2f} were left alone, in no group."
-    if not subject.scores:
-        told += " No groups were held out, so nothing could be scored."
-    return told
+        words = f"Confidences are probabilities. They are calibrated on {pairs} that were found without the validation "
+        words += "seeds and then compared with them. "
+        words += f"Entities with a confidence below {calibration.threshold:.2f} stay unmatched."
+    else:
+        words = "Confidences are uncalibrated scores, not probabilities: there were too few seeds for validation."
+    return words if subject.scores else f"{words} No groups were held out, so the result cannot be scored."
+
+
+def _open_seeds(subject: Subject) -> list[Html]:
+    """How many members were found for open seeds."""
+    open_seeds = subject.alignment.task.open_seeds
+    if not len(open_seeds):
+        return []
+    searched = subject.alignment.history.get("open_seeds", {})
+    counts = ", ".join(f"{count['found']:,} of {count['looked_for']:,} in {kg}" for kg, count in searched.items())
+    words = f"{counted(len(open_seeds), 'seed')} come from before a KG was added and have no known member in it. "
+    return [paragraph(f"{words}Members found for them: {counts}.")]
 
 
 def kgs(subject: Subject) -> Section:
-    """Each KG with its counts."""
-    triples = subject.missing_triples is None
-    header = [
-        "KG",
-        "entities",
-        *(["relations", "triples"] if triples else []),
-        "in groups",
-        "left alone",
-        "share alone",
-    ]
+    """The size of each KG and its unmatched entities."""
+    with_triples = subject.missing_triples is None
+    columns = ["relations", "triples"] if with_triples else []
+    header = ["KG", "entities", *columns, "matched", "unmatched", "share unmatched"]
     rows: list[list[Content]] = []
-    for kg, inside in zip(subject.alignment.task.kgs, subject.grouped, strict=True):
-        size, grouped = len(inside), int(inside.sum())
-        counts = [len(kg.relations), len(kg.triples)] if triples else []
-        rows.append(
-            [element("bdi", kg.name), size, *counts, grouped, size - grouped, _percent(1 - grouped / max(size, 1))]
-        )
-    made = table("What each KG holds", header, rows)
+    for kg, matched in zip(subject.alignment.task.kgs, subject.matched, strict=True):
+        size, inside = len(matched), int(matched.sum())
+        counts = [len(kg.relations), len(kg.triples)] if with_triples else []
+        share = percent(1 - inside / max(size, 1))
+        rows.append([element("bdi", kg.name), size, *counts, inside, size - inside, share])
+    parts = [table("Size of each KG, and how many of its entities are in groups", header, rows)]
     if subject.missing_triples is not None:
-        made = joined([made, paragraph(_no_triples(subject.missing_triples), class_="note")])
-    return Section("kgs", "Knowledge graphs", made)
-
-
-def _no_triples(reason: str) -> str:
-    told = f"Relations, triples and the evidence behind groups are not shown: {reason}"
-    return told if told.endswith((".", "!", "?")) else told + "."
+        words = f"Relations, triples and shared neighbours are not shown: {subject.missing_triples}"
+        parts.append(note(words if words.endswith(SENTENCE_ENDS) else f"{words}."))
+    return Section("kgs", "Knowledge graphs", joined(parts))
 
 
 def overlap(subject: Subject) -> Section:
-    """How many groups join each two KGs, seeds and found ones, shaded by their number."""
+    """How many groups each pair of KGs shares, and how many groups there are of each size."""
     task = subject.alignment.task
     seeds, found = subject.known.overlap(), subject.found.overlap()
     both = seeds + found
-    kept = np.sort(np.argsort(-np.diagonal(both), kind="stable")[:MOST_KGS])
-    names = [task.kg_names[kg] for kg in kept]
-    most = max(int((both - np.diag(np.diagonal(both)))[np.ix_(kept, kept)].max(initial=0)), 1)
-    rows = []
-    for a, name in zip(kept, names, strict=True):
-        cells = [_cell(int(seeds[a, b]), int(found[a, b]), most, own=a == b) for b in kept]
-        rows.append([element("bdi", name), *cells])
-    told = "Each cell: how many groups have members in both KGs, and below it seeds + found. "
-    told += "The stronger the shade, the more. On the diagonal, all groups with a member in the KG."
-    parts = [paragraph(told)]
-    if len(kept) < len(task.kgs):
-        parts.append(paragraph(f"Only the {len(kept)} KGs with the most members of {len(task.kgs)} are shown."))
-    header = ["KG", *(element("bdi", name) for name in names)]
-    joint = table("Groups that join each two KGs", header, rows, class_="heat")
-    of_seeds, of_found = subject.known.by_size(), subject.found.by_size()
-    shown: list[list[Content]] = [
-        [counted(size, "KG"), of_seeds[size], of_found[size]] for size in of_found if of_seeds[size] or of_found[size]
+    shown = np.sort(np.argsort(-np.diagonal(both), kind="stable")[:MAX_KGS])
+    names = [element("bdi", task.kg_names[kg]) for kg in shown]
+    highest = max(int((both - np.diag(np.diagonal(both)))[np.ix_(shown, shown)].max(initial=0)), 1)
+    rows = [
+        [name, *(_cell(int(seeds[a, b]), int(found[a, b]), highest, on_diagonal=a == b) for b in shown)]
+        for a, name in zip(shown, names, strict=True)
     ]
-    sizes = table("Groups by number of KGs", ["members in", "seeds", "found"], shown)
-    parts.append(element("div", joint, sizes, class_="beside"))
+    words = "Each cell shows how many groups have members in both KGs, and below it how many of them are seeds + found "
+    words += "groups. A stronger colour means more groups. The diagonal counts all groups with a member in the KG."
+    parts = [paragraph(words)]
+    if len(shown) < len(task.kgs):
+        parts.append(paragraph(f"Only the {len(shown)} of {len(task.kgs)} KGs with the most members are shown."))
+    shared = table("Groups shared by each pair of KGs", ["KG", *names], rows, class_="heat")
+    seed_sizes, found_sizes = subject.known.by_size(), subject.found.by_size()
+    size_rows: list[list[Content]] = [
+        [counted(size, "KG"), seed_sizes[size], found_sizes[size]]
+        for size in found_sizes
+        if seed_sizes[size] or found_sizes[size]
+    ]
+    sizes = table("Groups by number of KGs with a member", ["members in", "seeds", "found"], size_rows)
+    parts.append(element("div", shared, sizes, class_="beside"))
     return Section("overlap", "Overlap of the KGs", joined(parts))
 
 
-def _cell(seeds: int, found: int, most: int, *, own: bool) -> Cell:
+def _cell(seeds: int, found: int, highest: int, *, on_diagonal: bool) -> Cell:
     content = (element("b", seeds + found), element("small", f"{seeds:,} + {found:,}"))
-    if own:
+    if on_diagonal:
         return Cell(element("td", *content, class_="number own"))
-    share = round((seeds + found) / most * DEEPEST, 3)
-    return Cell(element("td", *content, class_="number", style=f"--shade:{share}"))
-
-
-def _seconds(subject: Subject) -> dict[str, Any]:
-    seconds = subject.metrics.get("seconds", subject.alignment.seconds)
-    return dict(seconds)
-
-
-def _percent(share: float) -> Html:
-    return Html(f"{share:.1%}")
+    shade = round((seeds + found) / highest * MAX_SHADE, 3)
+    return Cell(element("td", *content, class_="number", style=f"--shade:{shade}"))

@@ -1,4 +1,4 @@
-"""The whole page: its parts in order, and the file it becomes."""
+"""The page: its sections in order, and the HTML file."""
 
 from __future__ import annotations
 
@@ -7,25 +7,37 @@ from pathlib import Path
 from multiea.foundation import progress
 from multiea.foundation.atomic_files import new_file
 from multiea.foundation.version import __version__
-from multiea.report.certain_groups import certain_groups
-from multiea.report.course import course
+from multiea.report.confidences import confidences
 from multiea.report.embedding_map import embedding_map
+from multiea.report.groups_by_confidence import groups_by_confidence
+from multiea.report.learning_curves import learning_curves
 from multiea.report.markup import Html, Section, element, joined
 from multiea.report.overview import kgs, overlap, summary
 from multiea.report.rerun import rerun
-from multiea.report.scores import confidences, scores
+from multiea.report.scores import scores
 from multiea.report.subject import Subject
-from multiea.report.unmatched import left_alone
+from multiea.report.unmatched import unmatched
 from multiea.runs.run import Run
 
 STYLE = Path(__file__).with_name("style.css")
-# Nothing may be loaded or run, whatever the data holds.
+# The browser loads and runs nothing, whatever names the data contains.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-PARTS = (summary, kgs, overlap, confidences, scores, course, embedding_map, certain_groups, left_alone, rerun)
+SECTIONS = (
+    summary,
+    kgs,
+    overlap,
+    confidences,
+    scores,
+    learning_curves,
+    embedding_map,
+    groups_by_confidence,
+    unmatched,
+    rerun,
+)
 
 
 def write_report(run: Run, out: Path, *, force: bool = False) -> list[Section]:
-    """Writes the page about a run and returns its sections."""
+    """Writes the page about a run to a file and returns its sections."""
     subject = Subject(run)
     with new_file(out, force=force) as draft:
         sections = sections_of(subject)
@@ -34,18 +46,18 @@ def write_report(run: Run, out: Path, *, force: bool = False) -> list[Section]:
 
 
 def sections_of(subject: Subject) -> list[Section]:
-    """The parts of the page that this alignment has something to say in."""
+    """The sections of the page; those without content for this run are left out."""
     sections: list[Section] = []
-    with progress.stage("making the page", len(PARTS)) as advance:
-        for part in PARTS:
-            made = part(subject)
+    with progress.stage("writing the page", len(SECTIONS)) as advance:
+        for section in SECTIONS:
+            made = section(subject)
             sections += made if isinstance(made, list) else [] if made is None else [made]
             advance(1)
     return sections
 
 
 def page(name: str, sections: list[Section]) -> str:
-    """A whole HTML document."""
+    """A complete HTML document."""
     title = f"Alignment of {name}"
     head = [
         element("meta", charset="utf-8"),
@@ -66,7 +78,7 @@ def page(name: str, sections: list[Section]) -> str:
         element("header", element("h1", "Alignment of ", element("bdi", name))),
         element("nav", element("ul", joined(links)), aria_label="Contents"),
         element("main", joined(parts)),
-        element("footer", element("p", f"Made by multiea {__version__}. This page needs nothing but itself.")),
+        element("footer", element("p", f"Written by multiea {__version__}. This page works offline.")),
     ]
     whole = element("html", element("head", joined(head)), element("body", joined(body)), lang="en")
     return f"<!doctype html>\n{whole}\n"

@@ -1,4 +1,4 @@
-"""What a page is about: an alignment, what is known of its run, and the counts several parts of the page need."""
+"""Subject: the run that a page is about, and values that several sections need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.reliability import scores_of_confidence
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.judging import scores_of_groups, scores_of_pairs
-from multiea.report.markup import Html, named
+from multiea.report.markup import Html, entity_html
 from multiea.runs.run import Run
 
 WITHOUT_TRIPLES = "the alignment was opened without its triples"
@@ -21,7 +21,7 @@ WITHOUT_TRIPLES = "the alignment was opened without its triples"
 
 @dataclass(frozen=True)
 class Subject:
-    """What the page is about: a run, and the counts that several sections need."""
+    """A run, with values that are computed once and shown in several sections."""
 
     run: Run
 
@@ -37,15 +37,25 @@ class Subject:
 
     @cached_property
     def missing_triples(self) -> str | None:
-        """Why there are no triples to show, none where there are."""
+        """The reason why the triples are not available; None if they are."""
         if self.run.no_triples is not None or any(len(kg.triples) for kg in self.alignment.task.kgs):
             return self.run.no_triples
         return WITHOUT_TRIPLES
 
     @cached_property
     def found(self) -> Groups:
-        """The groups found."""
+        """The found groups."""
         return self.alignment.found.groups
+
+    @cached_property
+    def found_ids(self) -> list[str]:
+        """The ids of the found groups."""
+        return self.alignment.group_ids()[1]
+
+    @cached_property
+    def known(self) -> Groups:
+        """The seeds, and open seeds with the members found for them."""
+        return self.alignment.known.groups
 
     @cached_property
     def all_groups(self) -> Groups:
@@ -53,34 +63,29 @@ class Subject:
         return self.known.joined(self.found)
 
     @cached_property
-    def known(self) -> Groups:
-        """Seeds, and open seeds with the members found for them."""
-        return self.alignment.known.groups
-
-    @cached_property
     def confidence(self) -> np.ndarray:
-        """The mean confidence of each found group's members, (found,)."""
+        """The mean confidence of the members of each found group, (found,)."""
         return np.asarray(self.alignment.found.confidence.sum(axis=1) / np.maximum(self.found.sizes, 1))
 
     @cached_property
-    def surest_first(self) -> np.ndarray:
-        """The rows of found groups, the surest first."""
+    def by_confidence(self) -> np.ndarray:
+        """The rows of found groups, the most confident first."""
         return np.argsort(-self.confidence, kind="stable")
 
     @cached_property
-    def grouped(self) -> list[np.ndarray]:
-        """For each KG, whether an entity is in a group, (E,): a seed, a found one, or as a duplicate."""
-        further, result = self.alignment.duplicates, []
+    def matched(self) -> list[np.ndarray]:
+        """For each KG, whether an entity is in a group (known or found) or a duplicate of a member, (E,)."""
+        duplicates, result = self.alignment.duplicates, []
         for number, (kg, members) in enumerate(zip(self.alignment.task.kgs, self.all_groups.members.T, strict=True)):
-            inside = np.zeros(len(kg.entities), dtype=bool)
-            inside[members[members != ABSENT]] = True
-            inside[further.entity[further.kg == number]] = True
-            result.append(inside)
+            matched = np.zeros(len(kg.entities), dtype=bool)
+            matched[members[members != ABSENT]] = True
+            matched[duplicates.entity[duplicates.kg == number]] = True
+            result.append(matched)
         return result
 
     @cached_property
     def scores(self) -> dict[str, Any]:
-        """Of what was found against held-out groups: pairs, groups, confidence; nothing where none were held out."""
+        """Scores of the found groups against held-out groups: pairs, groups, confidence; empty if none are held out."""
         held_out = self.alignment.task.held_out
         if not len(held_out):
             return {}
@@ -90,13 +95,15 @@ class Subject:
             "confidence": scores_of_confidence(self.alignment.found, held_out),
         }
 
-    def shown(self, kg: int, entity: int) -> Html:
-        """An entity as the page shows it: its label, and its name where that is another."""
-        graph = self.alignment.task.kgs[kg]
-        label = graph.display(np.array([entity], dtype=np.int32))[0]
-        return named(label, str(graph.entities[int(entity)]))
+    def name(self, kg: int, entity: int) -> str:
+        """The name of an entity; its id if it has no name."""
+        return str(self.alignment.task.kgs[kg].display(np.array([entity], dtype=np.int32))[0])
+
+    def entity(self, kg: int, entity: int) -> Html:
+        """An entity as the page shows it: its name, and its id if that is different."""
+        return entity_html(self.name(kg, entity), str(self.alignment.task.kgs[kg].entities[int(entity)]))
 
 
-def evenly(count: int, wanted: int) -> np.ndarray:
-    """Positions spread evenly over `count` places, at most `wanted`: a sample that is the same every time."""
+def evenly_spaced(count: int, wanted: int) -> np.ndarray:
+    """At most `wanted` positions, evenly spaced over 0 to count - 1: a sample that is always the same."""
     return np.unique(np.linspace(0, max(count - 1, 0), min(count, wanted)).astype(np.int64))

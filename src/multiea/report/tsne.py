@@ -1,4 +1,4 @@
-"""t-SNE by openTSNE, an extra: embeddings on a plane."""
+"""t-SNE projections of embeddings, by openTSNE (extra `report`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def has_tsne() -> bool:
 
 
 def project(vectors: np.ndarray, max_perplexity: float) -> np.ndarray:
-    """Vectors, (n, d), on a plane, (n, 2); the same vectors give the same result."""
+    """Projects vectors, (n, d), to two dimensions, (n, 2); deterministic."""
     from openTSNE import TSNE  # type: ignore[import-not-found, import-untyped, unused-ignore]  # deferred: an extra
 
     with progress.stage("drawing the map", ITERATIONS / REPORT_EVERY) as advance:

@@ -34,7 +34,10 @@ def read_metrics(folder: str | Path) -> dict[str, Any]:
     if not path.is_file():
         return {}
     with errors_in(path):
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(metrics, dict):
+            raise TypeError("not a JSON object")
+        return metrics
 
 
 def folders_grown_from(folder: str | Path) -> list[Path]:

@@ -148,6 +148,8 @@ def _read_alignment(folder: Path) -> AlignmentResult:
     tensors = _read_tensors(folder, task)
     stored = StoredGroups.of(read_table(folder / "groups.parquet"), read_table(folder / "pairs.parquet"), task)
     calibration = manifest["calibration"]
+    with errors_in(folder / "manifest.json"):
+        history = current_history(manifest["history"])
     return AlignmentResult(
         task,
         stored.found,
@@ -155,7 +157,7 @@ def _read_alignment(folder: Path) -> AlignmentResult:
         settings,
         Calibration(**(calibration | {"coefficients": tuple(calibration["coefficients"])})),
         _signatures(tensors, task),
-        current_history(manifest["history"]),
+        history,
         manifest.get("seconds", {}),
         duplicates=stored.duplicates(),
         ids=stored.ids(read_lineage(folder)),

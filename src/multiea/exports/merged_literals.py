@@ -1,0 +1,57 @@
+"""Literals of the merged KG: facts whose object is a value, and names that no fact states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+
+from multiea.data.iris import is_iri, relation_iris
+from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
+from multiea.data.knowledge_graph_builder import NAME_PROPERTIES
+from multiea.exports.text_lines import ROWS_PER_BLOCK
+
+XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
+RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
+LANGUAGE_TAG = r"^@[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$"
+
+
+def literal_blocks(kg: KnowledgeGraph, merged: pl.Series) -> Iterator[pl.DataFrame]:
+    """The literals of a KG in blocks: subject, property, value, type. The last block has the names no fact states.
+
+    merged: the merged IRI of each entity of the KG, (E,).
+    """
+    blocks = (kg.literals.slice(start, ROWS_PER_BLOCK) for start in range(0, len(kg.literals), ROWS_PER_BLOCK))
+    for block in (*blocks, _unstated_names(kg)):
+        yield pl.DataFrame(
+            {
+                "subject": merged.gather(block["entity"]),
+                "property": relation_iris(block["property"].cast(pl.String)),
+                "value": block["value"],
+                "type": block["type"].cast(pl.String),
+            }
+        )
+
+
+def as_nquads(literals: pl.DataFrame) -> pl.Series:
+    """Values in the syntax of N-Quads; a type that is not an IRI is written as a urn:multiea IRI."""
+    kind = literals["type"].fill_null(XSD_STRING)
+    has_language = kind.str.contains(LANGUAGE_TAG)
+    is_plain = (kind == XSD_STRING) | (kind == "")
+    datatype = pl.select(pl.when(is_iri(kind)).then(kind).otherwise(relation_iris(kind))).to_series()
+    text = '"' + literals["value"].str.replace_many(ESCAPES) + '"'
+    typed = text + "^^<" + datatype + ">"
+    return pl.select(pl.when(is_plain).then(text).when(has_language).then(text + kind).otherwise(typed)).to_series()
+
+
+def _unstated_names(kg: KnowledgeGraph) -> pl.DataFrame:
+    """Names that came with a table of entities, as literals of rdfs:label."""
+    if kg.names is None:
+        return no_literals()
+    names = pl.DataFrame({"entity": np.arange(len(kg.entities)), "value": kg.names}).drop_nulls()
+    names = names.with_columns(pl.col("entity").cast(kg.literals.schema["entity"]))
+    stated = kg.literals.filter(pl.col("property").cast(pl.String).is_in(NAME_PROPERTIES))
+    unstated = names.join(stated, on=["entity", "value"], how="anti", maintain_order="left")
+    return unstated.select("entity", property=pl.lit(RDFS_LABEL), value="value", type=pl.lit(None, pl.String))
