@@ -65,7 +65,7 @@ def test_a_data_set_that_has_moved_is_found_with_data(made: Path) -> None:
     assert "without the triples" not in succeeds(*page, "--force", "--data", made / "moved").stdout
     assert "nowhere" in fails(*page, "--force", "--data", made / "nowhere")
     sssom = ["export", made / "run", "--to", "sssom", "--out", made / "s.tsv"]
-    assert "--data changes nothing with --to sssom; it is for merged, networkx, pyg" in fails(
+    assert "--data has no effect with --to sssom; it is for --to merged, networkx, pyg" in fails(
         *sssom, "--data", made / "moved"
     )
 
