@@ -9,7 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 from multiea import Alignment, OutputError
+from multiea.cli.export import FORMAT_NAMES
 from multiea.cli.main import app
+from multiea.exports.export import FORMATS
 from support.datasets import write_files
 
 
@@ -85,3 +87,7 @@ def test_a_failed_export_leaves_the_old_file_unchanged(
         three.to_same_as(path, force=True)
     assert path.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["s.nt"]
+
+
+def test_the_help_text_lists_the_registered_formats() -> None:
+    assert ", ".join(FORMATS) == FORMAT_NAMES

@@ -9,16 +9,16 @@ import typer
 
 from multiea.cli.console import command, out, print_json
 from multiea.cli.options import AsJson, Force, MovedData, ShowProgress
-from multiea.foundation.errors import counted
+from multiea.foundation.errors import counted, resolve
 
-FORMATS = "groups, sssom, same-as, alignment-rdf, merged, networkx, pyg"
+FORMAT_NAMES = "groups, sssom, same-as, alignment-rdf, merged, networkx, pyg"  # as in exports.export.FORMATS
 
 
 @command
 def export(
     context: typer.Context,
     run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
-    to: Annotated[str, typer.Option("--to", help=f"The format: {FORMATS}.", show_default=False)],
+    to: Annotated[str, typer.Option("--to", help=f"The format: {FORMAT_NAMES}.", show_default=False)],
     out_path: Annotated[
         Path,
         typer.Option(
@@ -48,8 +48,7 @@ def export(
     show_progress: ShowProgress = True,
 ) -> None:
     """Write a run's groups, mappings or merged KG in a standard form."""
-    from multiea.exports import export as exports
-    from multiea.foundation.errors import resolve
+    from multiea.exports import export as exports  # deferred: imports torch
     from multiea.runs.opening import open_run
 
     chosen = resolve(to, exports.FORMATS, what="format")
