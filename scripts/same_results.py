@@ -1,10 +1,10 @@
-"""Checks that two versions of the source give the same groups and the same scores, byte for byte.
+"""Checks that two versions of the source code give identical groups and scores.
 
     python scripts/same_results.py OLD-SRC NEW-SRC --source FOLDER-WITH-DBP15K
 
 Each version aligns `world` and DBP-4 (random states 0, 1, 2), a synthetic data set of 3 x 5,000 entities, MultiEA
 for five epochs on `world`, and adds a KG to a run of `world`. Compared are groups.tsv and all numbers of metrics.json
-except seconds and memory. For changes that must not change a result.
+except seconds and memory. Use it for changes that must not change any result.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ADDED_KG = "geonames"
-MEASURED = ("seconds", "peak_rss_mb")  # differs from run to run
+MEASURED = ("seconds", "peak_rss_mb")  # these differ from run to run
 
 
 def main() -> None:
-    """Runs all cases with both versions and says which differ."""
+    """Runs all cases with both versions and prints which ones differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path, help="the folder `src` of one version")
     parser.add_argument("new", type=Path, help="the folder `src` of the other version")
-    parser.add_argument("--source", type=Path, help="where DBP15K is: a folder or an archive; without it no DBP-4")
-    parser.add_argument("--keep", type=Path, help="a folder to keep the runs in; existing runs are not made again")
+    parser.add_argument("--source", type=Path, help="a folder or an archive with DBP15K; without it DBP-4 is skipped")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps the runs; existing runs are not repeated")
     options = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)

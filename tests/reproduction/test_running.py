@@ -52,7 +52,7 @@ def test_an_interrupted_training_is_not_a_result(cells: dict[str, Cell], monkeyp
 
     monkeypatch.setattr("multiea.reproduction.running.align", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        run_cell(cells["dbp-4/kecg"], 0, None, lambda *_: None, quick=True, device="cpu")  # type: ignore[arg-type, return-value]
+        run_cell(cells["dbp-4/kecg"], 0, None, lambda *_: None, quick=True, device="cpu")  # type: ignore[arg-type]
 
 
 def test_runs_on_other_data_or_with_other_enhancements_are_repeated(cells: dict[str, Cell], tmp_path: Path) -> None:
