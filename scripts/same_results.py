@@ -61,11 +61,12 @@ def _results(source: Path, folder: Path, dbp15k: Path | None) -> dict[str, tuple
 
 
 def _run(source: Path, folder: Path, command: list[str], out: str) -> Path:
+    """Runs a command with one version, unless its output exists; returns the output."""
     if not (folder / out).exists():
         print(f"{source}: {' '.join(command)}", file=sys.stderr)
         environment = os.environ | {"PYTHONPATH": str(source)}
-        words = [sys.executable, "-m", "multiea", *command, "--out", out, "--no-progress"]
-        subprocess.run(words, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        arguments = [sys.executable, "-m", "multiea", *command, "--out", out, "--no-progress"]
+        subprocess.run(arguments, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
     return folder / out
 
 
@@ -91,6 +92,7 @@ def _without_one_kg(source: Path, folder: Path) -> tuple[list[str], str]:
 
 
 def _compared(run: Path) -> tuple[bytes, Any]:
+    """The groups and the scores of a run folder."""
     metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
     scores = {name: value for name, value in metrics.items() if name not in MEASURED}
     return (run / "groups.tsv").read_bytes(), scores
