@@ -1,38 +1,48 @@
-"""How `multiea align` grows: seconds, peak memory and scores for generated KGs of several sizes.
+"""How `multiea align` scales: seconds, peak memory and scores for generated KGs of several sizes.
 
-Past some size entities are compared only where they share labels near them. Then the same embeddings are searched both
-ways: recall is the share of an exact search's mutual best matches, for some entities of each KG, that are among the
-restricted search's candidates; and the same of those matches that are right. Where embeddings are short, an exact
-search matches some entities by chance that have nothing in common.
+Above some size, entities are compared only if they share nearby marks (blocking). The benchmark searches the same
+embeddings with and without blocking. Recall is the share of the mutual best matches of an exact search, for a sample of
+the entities of each KG, that are among the candidates of the search with blocking. It is also given for the right
+matches only, because with short embeddings an exact search matches some entities by chance.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
-import multiea
-from measure import measure, report_sizes, sizes_as_json
-from multiea.data.synthetic import Synthesis, write_synthetic
+import numpy as np
+import torch
+from torch import Tensor
 
-SAMPLE = 5_000  # entities of a KG by which recall is told
+import multiea
+from measure import measure, report_sizes
+from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.settings.engines import PROPAGATION_CANDIDATES
+from multiea.similarity import search
+from multiea.similarity.int8_embeddings import Int8Embeddings
+from multiea.similarity.signatures import signatures
+
+SAMPLE = 5_000  # entities of a KG for which recall is measured
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """One size's line of the table."""
+    """One row of the table."""
 
     entities: int
     triples: int
     seconds: float
     peak_mb: float
     search: str
-    m_hits_at_1: float
     pairs_f1: float
+    m_hits_at_1: float
     recall: float
     recall_of_right: float
 
@@ -42,7 +52,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kgs", type=int, default=3)
     parser.add_argument(
-        "--entities", type=int, nargs="+", default=[10_000, 30_000, 100_000, 300_000], help="of each KG"
+        "--entities",
+        type=int,
+        nargs="+",
+        default=[10_000, 30_000, 100_000, 300_000],
+        help="entities per KG; several sizes",
     )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -56,23 +70,21 @@ def main() -> None:
         lines.append(aligned(options.kgs, entities))
         if not options.json:
             print(lines[-1], flush=True)
-    if options.json:
-        print(sizes_as_json(options.kgs, lines))
-        return
-    report_sizes(
-        options.kgs,
-        lines,
-        ("triples", "seconds", "peak MB", "search", "M-Hits@1", "pairs F1", "recall", "of right"),
-        lambda line: (
-            f"{line.triples:,}",
-            f"{line.seconds:.0f}",
-            f"{line.peak_mb:.0f}",
-            line.search,
-            f"{line.m_hits_at_1:.1%}",
-            f"{line.pairs_f1:.3f}",
-            f"{line.recall:.4f}",
-            f"{line.recall_of_right:.4f}",
-        ),
+    header = ("triples", "seconds", "peak MB", "search", "pairs F1", "M-Hits@1", "recall", "of right")
+    report_sizes(options.kgs, lines, header, cells, as_json=options.json)
+
+
+def cells(line: Aligned) -> tuple[str, ...]:
+    """The cells of one row of the table."""
+    return (
+        f"{line.triples:,}",
+        f"{line.seconds:.0f}",
+        f"{line.peak_mb:.0f}",
+        line.search,
+        f"{line.pairs_f1:.3f}",
+        f"{line.m_hits_at_1:.1%}",
+        f"{line.recall:.4f}",
+        f"{line.recall_of_right:.4f}",
     )
 
 
@@ -81,59 +93,84 @@ def aligned(kgs: int, entities: int) -> Aligned:
     with tempfile.TemporaryDirectory() as folder:
         made = write_synthetic(Synthesis(kgs=kgs, entities=entities), Path(folder))
         run = measure(align_folder, Path(folder))
-        recall = measure(recall_of_restricted_search, Path(folder)).result
-    triples = sum(kg["triples"] for kg in made["kgs"].values())
+        recall, recall_of_right = measure(recall_of_blocking, Path(folder)).result
     scores = run.result
-    at_1, f1 = scores["m_hits"]["all"]["1"], scores["pairs"]["f1"]
-    return Aligned(entities, triples, run.seconds, run.peak_mb, scores["search"], at_1, f1, *recall)
+    return Aligned(
+        entities=entities,
+        triples=sum(kg["triples"] for kg in made["kgs"].values()),
+        seconds=run.seconds,
+        peak_mb=run.peak_mb,
+        search=scores["search"],
+        pairs_f1=scores["pairs"]["f1"],
+        m_hits_at_1=scores["m_hits"]["all"]["1"],
+        recall=recall,
+        recall_of_right=recall_of_right,
+    )
 
 
 def align_folder(folder: Path) -> dict[str, Any]:
-    """Reads, aligns, scores and writes a run folder, with default settings."""
+    """Reads, aligns, evaluates and saves a run folder, with default settings."""
     alignment = multiea.align(multiea.load(folder))
     alignment.save(folder / "run")
     return alignment.evaluate() | {"search": alignment.history["search"]}
 
 
-def recall_of_restricted_search(folder: Path) -> tuple[float, float]:
-    """Of an exact search's mutual best matches, the share among the candidates of a restricted one; and of right ones.
+def recall_of_blocking(folder: Path) -> tuple[float, float]:
+    """The share of the mutual best matches of an exact search that blocking finds, and the share of the right ones.
 
-    Both search the embeddings of a run; the exact one for some entities of a KG only, against all of the other KG.
+    Both search the embeddings of a run; the exact search takes a sample of one KG against all entities of the other.
     """
-    import torch
-
-    from multiea.settings.how import CANDIDATES
-    from multiea.similarity import search
-    from multiea.similarity.int8_embeddings import Comparable
-    from multiea.similarity.signatures import signatures
-
     task, alignment = multiea.load(folder), multiea.open(folder / "run")
-    marks = alignment.signatures
-    if marks is None:
-        marks = signatures(task.kgs, task.seeds.joined(alignment.found.groups))
-    sizes = [len(kg.entities) for kg in task.kgs]
-    embeddings = torch.split(alignment.embeddings.float(), sizes)
-    starts = [sum(sizes[:kg]) for kg in range(len(sizes))]
-    of_kgs = [marks[slice(start, start + size)] for start, size in zip(starts, sizes, strict=True)]
-    answers = task.held_out.joined(task.seeds).members
-    wanted = kept = all_right = right_kept = 0
-    for a, b in combinations(range(len(sizes)), 2):
-        left, right = Comparable(embeddings[a]), Comparable(embeddings[b])
-        rows = torch.arange(0, sizes[a], max(1, sizes[a] // SAMPLE))
-        search.EXACT_PAIRS["cpu"] = float("inf")
-        there = search.search(Comparable(embeddings[a][rows]), right, 1).best(1)[0][:, 0]
+    of_all = alignment.signatures
+    if of_all is None:
+        of_all = signatures(task.kgs, task.seeds.joined(alignment.found.groups))
+    starts = task.entity_offsets.tolist()
+    slices = [slice(start, end) for start, end in pairwise(starts)]
+    embeddings = [alignment.embeddings.float()[part] for part in slices]
+    of_kgs = [of_all[part] for part in slices]
+    known = task.held_out.joined(task.seeds).members
+    found_and_right = [torch.zeros(2, 0, dtype=torch.bool)]
+    for a, b in combinations(range(len(slices)), 2):
+        left, right = Int8Embeddings(embeddings[a]), Int8Embeddings(embeddings[b])
+        rows, columns = sampled_mutual_best(left, right)
+        with exact_search_up_to(0.0):
+            with_blocking = search.search(left, right, PROPAGATION_CANDIDATES, (of_kgs[a], of_kgs[b]))
+        found = with_blocking.at(rows, columns) > 0
+        found_and_right.append(torch.stack([found, counterparts(known[:, [a, b]], len(left))[rows] == columns]))
+    found, is_right = torch.cat(found_and_right, dim=1)
+    return float(found.double().mean()), float(found[is_right].double().mean())
+
+
+def sampled_mutual_best(left: Int8Embeddings, right: Int8Embeddings) -> tuple[Tensor, Tensor]:
+    """Rows and columns of mutual best matches by exact search, for a sample of the rows."""
+    rows = torch.arange(0, len(left), max(1, len(left) // SAMPLE))
+    with exact_search_up_to(float("inf")):
+        there = search.search(Int8Embeddings(left.embeddings[rows]), right, 1).top(1)[0][:, 0]
         rows, there = rows[there >= 0], there[there >= 0]
-        back = search.search(Comparable(embeddings[b][there]), left, 1).best(1)[0][:, 0]
-        rows, there = rows[back == rows], there[back == rows]
-        search.EXACT_PAIRS["cpu"] = 0.0
-        restricted = search.search(left, right, CANDIDATES, (of_kgs[a], of_kgs[b]))
-        found = restricted.at(rows, there) > 0
-        counterpart = torch.full((sizes[a],), -2)
-        counterpart[answers[:, a][answers[:, a] >= 0]] = torch.from_numpy(answers[:, b][answers[:, a] >= 0]).long()
-        is_right = counterpart[rows] == there
-        wanted, kept = wanted + len(rows), kept + int(found.sum())
-        all_right, right_kept = all_right + int(is_right.sum()), right_kept + int((found & is_right).sum())
-    return kept / wanted, right_kept / all_right
+        back = search.search(Int8Embeddings(right.embeddings[there]), left, 1).top(1)[0][:, 0]
+    return rows[back == rows], there[back == rows]
+
+
+def counterparts(members: np.ndarray, entities: int) -> Tensor:
+    """For each entity of a KG its counterpart in another, (entities,), from the (groups, 2) members of known groups.
+
+    -1 where the known group has no member in the other KG, -2 where there is no known group.
+    """
+    present = members[:, 0] >= 0
+    result = torch.full((entities,), -2)
+    result[members[present, 0]] = torch.from_numpy(members[present, 1]).long()
+    return result
+
+
+@contextmanager
+def exact_search_up_to(pairs: float) -> Iterator[None]:
+    """Changes the number of pairs up to which all pairs are compared."""
+    before = search.EXACT_PAIRS["cpu"]
+    search.EXACT_PAIRS["cpu"] = pairs
+    try:
+        yield
+    finally:
+        search.EXACT_PAIRS["cpu"] = before
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Seconds and peak memory of a function, measured in a fresh process so that nothing before it counts."""
+"""Seconds and peak memory of a function, measured in a fresh process, and tables of them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEGABYTE = 1e6
 
 @dataclass(frozen=True)
 class Measured(Generic[Result]):
-    """What a function returned and what it took; peak_mb is above what the process held before, imports included."""
+    """The result of a function and its costs; peak_mb is the peak above the memory used before the call."""
 
     result: Result
     seconds: float
@@ -34,53 +34,56 @@ class Measured(Generic[Result]):
 def measure(
     function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
 ) -> Measured[Result]:
-    """Runs a function of a module's top level in a new interpreter that has imported that module."""
+    """Runs a top-level function of a module in a new interpreter that has already imported this module."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
         return fresh.submit(_measured, partial(function, *args, **kwargs)).result()
 
 
 def best_of(repeats: int, function: Callable[[Path], Result], path: Path) -> Measured[Result]:
-    """The fastest of several runs, with the highest peak of them: others may use the machine too."""
+    """The shortest time and the highest peak of several runs, because other processes may use the machine too."""
     runs = [measure(function, path) for _ in range(repeats)]
     return Measured(runs[0].result, min(run.seconds for run in runs), max(run.peak_mb for run in runs))
 
 
 def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """k where the cost grows as size ** k from the smallest to the largest size."""
+    """The exponent k with which the cost grows as size ** k, from the smallest to the largest size."""
     return math.log(costs[-1] / costs[0]) / math.log(sizes[-1] / sizes[0])
 
 
 def growth_exponents(sizes: Sequence[float], costs: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """The exponent of each cost by its name; none for a single size."""
+    """The exponent of each cost by its name; empty for a single size."""
     return {name: growth_exponent(sizes, values) for name, values in costs.items()} if len(sizes) > 1 else {}
 
 
-def report_sizes(kgs: int, lines: Sequence[Any], header: Sequence[str], cells: Callable[[Any], Sequence[str]]) -> None:
-    """A table of measured sizes, and how seconds and peak memory grow with their triples."""
+def report_sizes(
+    kgs: int, lines: Sequence[Any], header: Sequence[str], cells: Callable[[Any], Sequence[str]], *, as_json: bool
+) -> None:
+    """Prints a table of the measured sizes, and how seconds and peak memory grow with the number of triples."""
+    if as_json:
+        print(_sizes_as_json(kgs, lines))
+        return
     print_table(("entities", *header), [(f"{kgs} x {line.entities:,}", *cells(line)) for line in lines])
-    print_growth(growth_of_sizes(lines))
+    _print_growth(_growth_of_sizes(lines))
 
 
-def growth_of_sizes(lines: Sequence[Any]) -> dict[str, float]:
-    """The exponents of seconds and peak memory in the number of triples."""
+def _growth_of_sizes(lines: Sequence[Any]) -> dict[str, float]:
+    """The exponents with which seconds and peak memory grow with the number of triples."""
     costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
     return growth_exponents([line.triples for line in lines], costs)
 
 
-def sizes_as_json(kgs: int, lines: Sequence[Any]) -> str:
-    """The same for machines."""
+def _sizes_as_json(kgs: int, lines: Sequence[Any]) -> str:
     sizes = [asdict(line) for line in lines]
-    return json.dumps({"kgs": kgs, "sizes": sizes, "growth_exponent": growth_of_sizes(lines)})
+    return json.dumps({"kgs": kgs, "sizes": sizes, "growth_exponent": _growth_of_sizes(lines)})
 
 
-def print_growth(exponents: Mapping[str, float]) -> None:
-    """A line a cost."""
+def _print_growth(exponents: Mapping[str, float]) -> None:
     for cost, exponent in exponents.items():
         print(f"{cost} grow as triples ** {exponent:.2f}")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns under their names, the first to the left, all others to the right."""
+    """Prints columns under their names; the first is left-aligned, all others are right-aligned."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     for row in (header, *rows):
         first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
@@ -96,7 +99,7 @@ def _measured(function: Callable[[], Result]) -> Measured[Result]:
 
 
 def _peak_mb() -> float:
-    """The most memory this process has held; Linux's getrusage would count the parent's, its status file does not."""
+    """The peak memory of this process; on Linux from its status file, since getrusage counts the parent's too."""
     if STATUS.exists():
         line = next(line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM:"))
         return int(line.split()[1]) * 1024 / MEGABYTE

@@ -1,6 +1,6 @@
-"""How fast and in how much memory a merged KG is written: generated KGs, all their known groups as the alignment.
+"""Seconds and peak memory of writing a merged KG: generated KGs, with all their known groups as the alignment.
 
-Reading the KGs is measured apart, so that what merging adds is seen.
+Reading the KGs is also measured separately, so that the cost of merging can be seen.
 """
 
 from __future__ import annotations
@@ -11,24 +11,22 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
 import torch
 
-from measure import MEGABYTE, measure, print_table
-from multiea.data.groups import Groups
+from measure import MEGABYTE, Measured, measure, print_table
+from multiea.api import Alignment
 from multiea.data.load import load
 from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.data.task import Task
-from multiea.grouping.alignment import Alignment
-from multiea.grouping.matching import FoundGroups
-from multiea.similarity.enhancement import Enhancement
+from multiea.grouping.found_groups import FoundGroups
+from multiea.settings.tree import AlignSettings
 
 KGS, TRIPLES_PER_ENTITY = 3, 5
 
 
 @dataclass(frozen=True)
 class Merging:
-    """One format's line of the table; peak_mb is of the whole: reading, merging, writing."""
+    """One row of the table; peak_mb is the peak of reading, merging and writing together."""
 
     file: str
     triples: int
@@ -41,23 +39,16 @@ class Merging:
 
 
 def main() -> None:
-    """Generates the KGs, merges them in both formats, prints the table."""
+    """Generates the KGs, writes the merged KG in both formats, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--triples", type=int, default=1_000_000, help="of all KGs together")
+    parser.add_argument("--triples", type=int, default=1_000_000, help="the number of triples of all KGs together")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         write_synthetic(Synthesis(kgs=KGS, entities=options.triples // TRIPLES_PER_ENTITY // KGS), folder)
         reading = measure(read, folder)
-        lines = []
-        for name in ("merged.nq", "merged.parquet"):
-            run = measure(merged, folder, name)
-            size = (folder / "out" / name).stat().st_size / MEGABYTE
-            ratio = run.seconds / reading.seconds
-            lines.append(
-                Merging(name, reading.result, run.result, size, run.seconds, ratio, run.peak_mb, reading.peak_mb)
-            )
+        lines = [merging(name, folder, reading) for name in ("merged.nq", "merged.parquet")]
     if options.json:
         print(json.dumps([asdict(line) for line in lines], indent=2))
         return
@@ -78,17 +69,32 @@ def main() -> None:
     print_table(header, rows)
 
 
+def merging(name: str, folder: Path, reading: Measured[int]) -> Merging:
+    """Measures one format."""
+    run = measure(merged, folder, name)
+    return Merging(
+        file=name,
+        triples=reading.result,
+        facts=run.result,
+        file_mb=(folder / "out" / name).stat().st_size / MEGABYTE,
+        seconds=run.seconds,
+        of_reading=run.seconds / reading.seconds,
+        peak_mb=run.peak_mb,
+        reading_peak_mb=reading.peak_mb,
+    )
+
+
 def read(folder: Path) -> int:
-    """Reads all KGs; returns how many triples they have."""
+    """Reads all KGs; returns the number of their triples."""
     return sum(len(kg.triples) for kg in load(folder, train_ratio=1.0).kgs)
 
 
 def merged(folder: Path, name: str) -> int:
-    """Reads all KGs, merges them by their known groups and writes that; returns how many facts."""
+    """Reads all KGs, merges them by their known groups, and writes the merged KG; returns the number of its facts."""
     task = load(folder, train_ratio=1.0)
-    nothing = FoundGroups.of_members(Groups.empty(task.kg_names), np.zeros((0, len(task.kgs))))
-    entities = sum(len(kg.entities) for kg in task.kgs)
-    alignment = Alignment(Task(task.kgs, task.seeds), nothing, torch.zeros(entities, 1), Enhancement())
+    embeddings = torch.zeros(int(task.entity_offsets[-1]), 1)
+    nothing_found = FoundGroups.empty(task.kg_names)
+    alignment = Alignment(Task(task.kgs, task.seeds), nothing_found, embeddings, AlignSettings.default())
     return alignment.to_merged(folder / "out" / name, force=True).records
 
 

@@ -7,7 +7,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from measure import measure, report_sizes, sizes_as_json
+from measure import measure, report_sizes
 from multiea.data.synthetic import Synthesis, write_synthetic
 
 
@@ -32,9 +32,6 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     lines = [generated(Synthesis(kgs=options.kgs, entities=entities)) for entities in sorted(options.entities)]
-    if options.json:
-        print(sizes_as_json(options.kgs, lines))
-        return
     report_sizes(
         options.kgs,
         lines,
@@ -45,6 +42,7 @@ def main() -> None:
             f"{line.triples_per_second:,.0f}",
             f"{line.peak_mb:.0f}",
         ),
+        as_json=options.json,
     )
 
 

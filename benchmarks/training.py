@@ -1,6 +1,6 @@
-"""One training epoch against the same encoder written with gather and index_add, and the peak memory of each.
+"""Seconds and peak memory of a training epoch, compared with the same encoder written with gather and index_add.
 
-Both run in fresh processes on the same data; the ratio is what counts, machines are noisy.
+Both run in fresh processes on the same data. The ratio is what counts, because machines differ.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from multiea.data.load import load
 from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.negatives import draw_negatives
 from multiea.engines.strategies import STRATEGIES
-from multiea.engines.training import Training, margin_loss
+from multiea.engines.training import margin_loss
 from multiea.graph.joint_graph import joint_graph
+from multiea.settings.training import Training
 
 
 class GatherEncoder(MultiEAEncoder):
-    """The same equations with a tensor of edges x dimensions at every step."""
+    """The same equations, with a tensor of shape (edges, dimensions) in every step."""
 
     def _layer(self, h: Tensor, g: Tensor, a_h: Tensor, a_r: Tensor, a_t: Tensor) -> Tensor:
         i, k, j = self._graph.entity, self._graph.relation, self._graph.neighbour
@@ -37,9 +38,9 @@ class GatherEncoder(MultiEAEncoder):
 
 
 def main() -> None:
-    """Measures both and prints the ratio."""
+    """Measures both encoders and prints the ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("dataset", help="a data set, such as DBP-4 as `multiea build dbp-4` makes it, or 'world'")
+    parser.add_argument("dataset", help="'world', or the folder of a data set such as `multiea build dbp-4` writes")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--strategy", default="mean")
     parser.add_argument("--json", action="store_true")
@@ -60,7 +61,7 @@ def main() -> None:
 
 
 def epochs(dataset: str, encoder: str, count: int, strategy: str) -> dict[str, float]:
-    """Mean seconds of an epoch, and of the encoder alone, forward and backward; the first of each is not counted."""
+    """Mean seconds of an epoch, and of the encoder alone (forward and backward); the first epoch is not counted."""
     task = load(dataset if dataset == "world" else Path(dataset))
     graph, settings = joint_graph(task), Training(strategy=strategy)
     generator = torch.Generator().manual_seed(0)

@@ -1,6 +1,6 @@
-"""Aligns two files of triples: `python align_two_files.py ONE TWO SEEDS` prints the groups found, the surest first.
+"""Aligns two files of triples: `python align_two_files.py ONE TWO SEEDS` prints the found groups, best first.
 
-Without words it writes two small files of its own first.
+Without arguments it first writes small files of its own.
 """
 
 import sys
@@ -26,7 +26,7 @@ Suomi,hovedstad,Helsingfors
 """
 SEEDS = "english,norsk\nNorway,Norge\nSweden,Sverige\n"
 
-files = [Path(word) for word in sys.argv[1:]]
+files = [Path(argument) for argument in sys.argv[1:]]
 if not files:
     folder = Path(tempfile.mkdtemp())
     files = [folder / name for name in ("english.csv", "norsk.csv", "seeds.csv")]

@@ -1,4 +1,4 @@
-"""Aligns generated KGs, writes the merged graph and mappings, and says how much smaller the merged graph is."""
+"""Aligns generated KGs, writes the merged KG and mappings, and prints how much smaller the merged KG is."""
 
 import sys
 from pathlib import Path
@@ -20,6 +20,6 @@ alignment.to_sssom(out / "mappings.sssom.tsv")
 before = sum(len(kg.entities) for kg in alignment.task.kgs)
 facts = pl.read_parquet(out / "merged.parquet").explode("sources")
 known = pl.concat([facts.select("sources", entity=end) for end in ("head", "tail")])
-by_several = known.group_by("entity").agg(pl.col("sources").n_unique()).filter(pl.col("sources") > 1)
+from_several = known.group_by("entity").agg(pl.col("sources").n_unique()).filter(pl.col("sources") > 1)
 print(f"{before:,} entities of {len(alignment.task.kgs)} KGs became {known['entity'].n_unique():,}")
-print(f"{by_several.height:,} of these have facts from more than one KG")
+print(f"{from_several.height:,} of these have facts from more than one KG")

@@ -1,10 +1,10 @@
-"""Checks that two versions of the source give the same groups and the same scores, byte for byte.
+"""Checks that two versions of the source code give identical groups and scores.
 
     python scripts/same_results.py OLD-SRC NEW-SRC --source FOLDER-WITH-DBP15K
 
 Each version aligns `world` and DBP-4 (random states 0, 1, 2), a synthetic data set of 3 x 5,000 entities, MultiEA
 for five epochs on `world`, and adds a KG to a run of `world`. Compared are groups.tsv and all numbers of metrics.json
-except seconds and memory. For changes that must not change a result.
+except seconds and memory. Use it for changes that must not change any result.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 ADDED_KG = "geonames"
-MEASURED = ("seconds", "peak_rss_mb")  # differs from run to run
+MEASURED = ("seconds", "peak_rss_mb")  # these differ from run to run
 
 
 def main() -> None:
-    """Runs all cases with both versions and says which differ."""
+    """Runs all cases with both versions and prints which ones differ."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("old", type=Path, help="the folder `src` of one version")
     parser.add_argument("new", type=Path, help="the folder `src` of the other version")
-    parser.add_argument("--source", type=Path, help="where DBP15K is: a folder or an archive; without it no DBP-4")
-    parser.add_argument("--keep", type=Path, help="a folder to keep the runs in; existing runs are not made again")
+    parser.add_argument("--source", type=Path, help="a folder or an archive with DBP15K; without it DBP-4 is skipped")
+    parser.add_argument("--keep", type=Path, help="a folder that keeps the runs; existing runs are not repeated")
     options = parser.parse_args()
     with TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
@@ -61,11 +61,12 @@ def _results(source: Path, folder: Path, dbp15k: Path | None) -> dict[str, tuple
 
 
 def _run(source: Path, folder: Path, command: list[str], out: str) -> Path:
+    """Runs a command with one version, unless its output exists; returns the output."""
     if not (folder / out).exists():
         print(f"{source}: {' '.join(command)}", file=sys.stderr)
         environment = os.environ | {"PYTHONPATH": str(source)}
-        words = [sys.executable, "-m", "multiea", *command, "--out", out, "--no-progress"]
-        subprocess.run(words, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
+        arguments = [sys.executable, "-m", "multiea", *command, "--out", out, "--no-progress"]
+        subprocess.run(arguments, cwd=folder, env=environment, check=True, stdout=subprocess.DEVNULL)
     return folder / out
 
 
@@ -91,6 +92,7 @@ def _without_one_kg(source: Path, folder: Path) -> tuple[list[str], str]:
 
 
 def _compared(run: Path) -> tuple[bytes, Any]:
+    """The groups and the scores of a run folder."""
     metrics = json.loads((run / "metrics.json").read_text(encoding="utf-8"))
     scores = {name: value for name, value in metrics.items() if name not in MEASURED}
     return (run / "groups.tsv").read_bytes(), scores

@@ -1,1 +1,1 @@
-"""The paper's experiments: cells with published values, their runs, the pages and figures made of them."""
+"""The experiments of the paper: cells with published values, their runs, and the pages and figures made from them."""

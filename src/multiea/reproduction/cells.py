@@ -1,4 +1,4 @@
-"""Cells: what to run, on which data, and what the paper says comes of it; one TOML each."""
+"""Cells: one experiment per TOML file, with its data, its settings and the published values."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pydantic import TypeAdapter, ValidationError
 from multiea.foundation.errors import InputError, resolve
 
 DATA = {"dbp-4": None, "dwy-3": None}
-ORDERS = ("answer", "shuffled")  # of candidates
+ORDERS = ("answer", "shuffled")  # of the candidates: the order of the held-out groups, or a random one
 BASELINES = ("mtranse", "iptranse", "gcn-align", "kecg", "naea", "psr")
-MEASURED = ("gcn-align", "kecg", "naea", "psr")  # for parameters, memory and time
+MEASURED = ("gcn-align", "kecg", "naea", "psr")  # the methods of the efficiency tables
 STRATEGIES = ("mean", "anchor", "each")
 CURVES = ("gamma", "lambda", "eta", "ratio")
 SETTINGS = ("engine", "strategy", "anchor", "pairwise", "bootstrap", "margin", "negatives", "gamma", "train_ratio")
 OURS = ("propagation", "propagation-all", "fusion")
 
-NEEDS: dict[str, tuple[str, ...]] = {  # the cells each table or figure is made of
+NEEDS: dict[str, tuple[str, ...]] = {  # the cells behind each table or figure
     "table-1": (),
     "table-2": tuple(
         f"{data}/{name}"
@@ -48,9 +48,9 @@ NEEDS: dict[str, tuple[str, ...]] = {  # the cells each table or figure is made 
 class Cell:
     """One experiment.
 
-    name: its file's place, such as dbp-4/kecg-pairwise. settings: what `multiea align` is given. enhancements: each
-    training is scored with all of them. vary: the one setting of a curve and its values. orders: of candidates, where
-    it is shown what their order is worth. published: by table.
+    name: the path of its file, such as dbp-4/kecg-pairwise. settings: the settings of `multiea align`. enhancements:
+    every training is scored with each of them. vary: the setting of a curve and its values. orders: orders of the
+    candidates to compare. published: the published values by table.
     """
 
     name: str
@@ -64,80 +64,84 @@ class Cell:
     published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def runs(self) -> Iterator[tuple[int, float | None]]:
-        """Random states, and the values of what varies."""
+        """The random state of each run, with its value of the varied setting, or None."""
         for state in self.random_states:
             yield from ((state, value) for values in self.vary.values() for value in values)
             if not self.vary:
                 yield state, None
 
     def cut(self) -> Cell:
-        """For a quick look: one random state, and of a curve two points."""
+        """The cell in quick mode: one random state, and two points of a curve."""
         vary = {name: values[:2] for name, values in self.vary.items()}
         return replace(self, random_states=self.random_states[:1], vary=vary)
 
     def setting(self, value: float | None) -> dict[str, Any]:
-        """The settings of one run."""
+        """The settings of one run, with its value of the varied setting."""
         return dict(self.settings) | ({} if value is None else dict.fromkeys(self.vary, value))
 
 
 def read_cells(folder: Path) -> dict[str, Cell]:
     """All cells below a folder, by name."""
-    cells = {}
-    for path in sorted(folder.rglob("*.toml")):
-        name = path.relative_to(folder).with_suffix("").as_posix()
-        try:
-            content = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InputError(f"is no TOML: {error}", path=path) from None
-        allowed = {part.name for part in fields(Cell)} - {"name"}
-        for key in content:
-            resolve(key, dict.fromkeys(allowed), what=f"key in {path}")
-        if missing := {"title", "data", "settings", "enhancements"} - set(content):
-            raise InputError(f"lacks {', '.join(sorted(missing))}", path=path)
-        resolve(content["data"], DATA, what=f"data in {path}")
-        for key in content["settings"] | content.get("vary", {}):
-            resolve(key, dict.fromkeys(SETTINGS), what=f"setting in {path}")
-        lists: dict[str, Any] = {
-            key: tuple(content[key]) for key in ("enhancements", "random_states", "orders") if key in content
-        }
-        for order in lists.get("orders", ()):
-            resolve(order, dict.fromkeys(ORDERS), what=f"order in {path}")
-        try:
-            cells[name] = TypeAdapter(Cell).validate_python({"name": name} | content | lists)
-        except ValidationError as error:
-            first = error.errors()[0]
-            raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", path=path) from None
-        _check_published(cells[name], path)
-    if not cells:
-        raise InputError("holds no experiments", path=folder, hint="Give the project's folder `experiments`")
-    return cells
+    paths = {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.toml"))}
+    if not paths:
+        raise InputError(
+            "contains no experiments", path=folder, hint="Give the folder `experiments` of the project's source code"
+        )
+    return {name: _read_cell(name, path) for name, path in paths.items()}
+
+
+def _read_cell(name: str, path: Path) -> Cell:
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"invalid TOML: {error}", path=path) from None
+    allowed = {part.name for part in fields(Cell)} - {"name"}
+    for key in content:
+        resolve(key, dict.fromkeys(sorted(allowed)), what=f"key in {path}")
+    if missing := {"title", "data", "settings", "enhancements"} - set(content):
+        raise InputError(f"missing keys: {', '.join(sorted(missing))}", path=path)
+    resolve(content["data"], DATA, what=f"data in {path}")
+    for key in content["settings"] | content.get("vary", {}):
+        resolve(key, dict.fromkeys(SETTINGS), what=f"setting in {path}")
+    lists: dict[str, Any] = {
+        key: tuple(content[key]) for key in ("enhancements", "random_states", "orders") if key in content
+    }
+    for order in lists.get("orders", ()):
+        resolve(order, dict.fromkeys(ORDERS), what=f"order in {path}")
+    try:
+        cell = TypeAdapter(Cell).validate_python({"name": name} | content | lists)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}", path=path) from None
+    _check_published(cell, path)
+    return cell
 
 
 def _check_published(cell: Cell, path: Path) -> None:
-    """Published values are lists of as many numbers as their table has, those of efficiency single ones."""
-    numbers = {"table-2": 3, "hits": 2, "hits-multiea": 2, "m_hits": 3}
+    """Raises an error unless the published values have the numbers that their table shows."""
+    numbers = {"table-2": 3, "hits": 2, "hits-multiea": 2, "m_hits": 3}  # the others are single numbers
     for table, values in cell.published.items():
         for key, value in values.items():
             count = numbers.get(key, numbers.get(table))
             parts = value if isinstance(value, list) else [value]
-            good = all(isinstance(part, int | float) for part in parts) and isinstance(value, list) == (
+            valid = all(isinstance(part, int | float) for part in parts) and isinstance(value, list) == (
                 count is not None
             )
-            if not good or (count is not None and len(parts) != count):
+            if not valid or (count is not None and len(parts) != count):
                 expected = "a number" if count is None else f"{count} numbers"
                 raise InputError(f"published.{table}.{key}: {value!r}", path=path, expected=expected)
     efficiency = cell.published.get("efficiency")
     for key in ("parameters", "megabytes", "seconds"):
         if efficiency is not None and key not in efficiency:
-            raise InputError(f"published.efficiency lacks {key}", path=path)
+            raise InputError(f"missing key: published.efficiency.{key}", path=path)
 
 
-def wanted(names: Sequence[str], cells: Mapping[str, Cell]) -> list[Cell]:
-    """The cells some tables and figures are made of, each once."""
+def needed_cells(names: Sequence[str], cells: Mapping[str, Cell]) -> list[Cell]:
+    """The cells behind some tables and figures, each once."""
     found: dict[str, Cell] = {}
     for name in names:
         for cell in NEEDS[name]:
             if cell not in cells:
-                raise InputError(f"{name} needs the experiment '{cell}', which is not there")
+                raise InputError(f"{name} needs the experiment '{cell}', which does not exist")
             found[cell] = cells[cell]
     return list(found.values())

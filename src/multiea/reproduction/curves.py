@@ -1,13 +1,13 @@
-"""Curves of the figure of sensitivity, as SVG."""
+"""The curves of the sensitivity figure, as SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 240, 190, 34, 26, 10, 34  # of a panel, and its edges
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 240, 190, 34, 26, 10, 34  # size and margins of a panel
 COLOURS = ("#2a6f97", "#c1440e", "#4d7c0f")
 
-Curves = Mapping[str, Sequence[tuple[float, float]]]  # by name, (value, percent)
+Curves = Mapping[str, Sequence[tuple[float, float]]]  # by name: points (value, percent)
 
 
 def panels(rows: Sequence[Sequence[tuple[str, Curves]]]) -> str:
