@@ -31,7 +31,7 @@ class Changes:
     kg_names: tuple[str, ...]
     table: pl.DataFrame
 
-    def surest(self, count: int = SHOWN) -> list[dict[str, Any]]:
+    def most_confident(self, count: int = SHOWN) -> list[dict[str, Any]]:
         """The surest changes, each with its groups and their members."""
         by_group = self.table.filter(pl.col("change") <= count).group_by(
             "change", "what", "run", "group_id", "confidence", "right", maintain_order=True
@@ -49,7 +49,7 @@ class Changes:
             "kgs": list(self.kg_names),
             "counts": self.counts,
             "seeds_of_both": self.seeds,
-            "surest": self.surest(),
+            "surest": self.most_confident(),
         }
 
 
