@@ -133,7 +133,7 @@ def embed(
 
 
 def _marked(adjacency: Adjacency, members: Tensor, marks: Tensor) -> Tensor:
-    """The initial state of a KG: the marks of its members, zero elsewhere."""
+    """The initial state of a KG, (n, d): the marks of its members, zero elsewhere."""
     state = torch.zeros(adjacency.entities, marks.shape[1], device=marks.device)
     known = members != ABSENT
     state[members[known].to(marks.device)] = marks[known.to(marks.device)]

@@ -41,7 +41,7 @@ class _Counterparts:
 def warm_start_from(task: Task, before: AlignmentResult, settings: AlignSettings) -> WarmStart:
     """Complete groups and completed open seeds to start from, over the given task.
 
-    One round of bootstrapping is enough for the groups; members of open seeds are searched with the usual number.
+    One round of bootstrapping is enough for the groups; with open seeds, the number of rounds of the settings is used.
     """
     _refuse_unsuitable(task, before, settings)
     columns = [task.kg_names.index(name) for name in before.task.kg_names]
