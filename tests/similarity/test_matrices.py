@@ -1,4 +1,4 @@
-"""All matrices answer alike: the base class, sparse scores and a plain loop over rows."""
+"""All matrices give the same answers: the base class, sparse scores and a plain loop over rows."""
 
 from __future__ import annotations
 
