@@ -1,19 +1,21 @@
-"""KGs that hold some things more than once: the further entities join the group of what they repeat."""
+"""KGs that contain some entities more than once: duplicates join the group of the entity they repeat."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from test_propagation import align
 
 import multiea
 from multiea import Groups, KnowledgeGraph, SettingError, Task
+from support.quick import align
 
 
 @pytest.fixture(scope="module")
 def repeating(small: Task) -> tuple[Task, dict[str, str]]:
-    """The small task with some entities of its first KG given a second time, with nine of ten of their triples."""
+    """The small task with some entities of its first KG repeated, with nine of ten of their triples."""
     kg = small.kgs[0]
     degrees = np.bincount(kg.triples[:, [0, 2]].ravel(), minlength=len(kg.entities))
     held_out = small.held_out.complete.members[:, 0]
@@ -35,7 +37,7 @@ def repeating(small: Task) -> tuple[Task, dict[str, str]]:
     return Task(kgs, seeds, held_out_groups), {f"{name} again": name for name in chosen}
 
 
-def test_a_duplicate_joins_the_group_of_what_it_repeats(repeating: tuple[Task, dict[str, str]]) -> None:
+def test_a_duplicate_joins_the_group_of_the_entity_it_repeats(repeating: tuple[Task, dict[str, str]]) -> None:
     task, original = repeating
     first = task.kgs[0].name
     table = align(task, duplicates=[first]).groups
@@ -51,25 +53,26 @@ def test_a_duplicate_joins_the_group_of_what_it_repeats(repeating: tuple[Task, d
     assert table.filter(pl.col("status") == "duplicate")["confidence"].is_between(0, 1).all()
 
 
-def test_without_the_switch_a_group_has_one_entity_of_each_kg(repeating: tuple[Task, dict[str, str]]) -> None:
+def test_without_the_setting_a_group_has_one_entity_of_each_kg(repeating: tuple[Task, dict[str, str]]) -> None:
     alignment = align(repeating[0])
     assert not len(alignment.duplicates)
     assert alignment.groups.group_by("group_id", "kg").len()["len"].max() == 1
 
 
-def test_duplicates_come_back_from_a_run_folder_and_whatever_the_order(
+def test_duplicates_are_read_back_from_a_run_folder_and_do_not_depend_on_the_order_of_kgs(
     repeating: tuple[Task, dict[str, str]], tmp_path: Path
 ) -> None:
     task, _ = repeating
     alignment = align(task, duplicates=[task.kgs[0].name])
     alignment.save(tmp_path / "run")
     assert multiea.open(tmp_path / "run").groups.equals(alignment.groups)
-    turned = Task(task.kgs[::-1], *(Groups(g.kg_names[::-1], g.members[:, ::-1]) for g in (task.seeds, task.held_out)))
-    other = align(turned, duplicates=[task.kgs[0].name])
+    seeds, held_out = (Groups(part.kg_names[::-1], part.members[:, ::-1]) for part in (task.seeds, task.held_out))
+    reversed_task = Task(task.kgs[::-1], seeds, held_out)
+    other = align(reversed_task, duplicates=[task.kgs[0].name])
     columns = ["group_id", "kg", "entity", "status"]
     assert other.groups.select(columns).sort(columns).equals(alignment.groups.select(columns).sort(columns))
 
 
-def test_an_unknown_kg_is_named(small: Task) -> None:
+def test_an_unknown_kg_of_duplicates_is_refused(small: Task) -> None:
     with pytest.raises(SettingError, match="unknown KG of duplicates 'nowhere'"):
         align(small, duplicates=["nowhere"])

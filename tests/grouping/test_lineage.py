@@ -1,26 +1,16 @@
-"""Group ids carried over from run to run, and what became of each."""
+"""Lineage: which ids groups inherit from a previous run, and what becomes of each id."""
 
 from __future__ import annotations
 
-import json
 import time
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from typer.testing import CliRunner
 
-import multiea
-from multiea.cli.main import app
-from multiea.data.groups import Groups
-from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.synthetic import Synthesis, write_synthetic
-from multiea.data.task import Task
-from multiea.grouping.alignment import Alignment
 from multiea.grouping.lineage import Ancestor, follow, hashed_id
-from multiea.grouping.matching import FoundGroups
+
+Fate = tuple[str, int, int, str]
 
 
 def table(groups: dict[str, str]) -> pl.DataFrame:
@@ -29,10 +19,14 @@ def table(groups: dict[str, str]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["group_id", "kg", "entity"], orient="row")
 
 
-def followed(old: dict[str, str], new: dict[str, str], once_used: tuple[str, ...] = ()) -> tuple[dict, dict]:
+def followed(
+    old: dict[str, str], new: dict[str, str], once_used: tuple[str, ...] = ()
+) -> tuple[dict[str, str], dict[str, Fate]]:
     ancestor = Ancestor(table(old), ("a", "b", "c", "d"), pl.Series(once_used, dtype=pl.String))
     ids, lineage = follow(ancestor, table(new))
-    return dict(ids.iter_rows()), {row[0]: row[1:] for row in lineage.iter_rows()}
+    return dict(ids.iter_rows()), {
+        name: (became, before, after, into) for name, became, before, after, into in lineage.iter_rows()
+    }
 
 
 @pytest.mark.parametrize(
@@ -76,17 +70,19 @@ def followed(old: dict[str, str], new: dict[str, str], once_used: tuple[str, ...
             {"o": ("split", 2, 0, "p q"), "p": ("merged", 3, 4, "p"), "q": ("merged", 3, 4, "q")},
             id="two groups share a third",
         ),
-        pytest.param(  # o would like n best, but p shares more with it
+        pytest.param(  # o shares most with n, but p shares more with it
             {"o": "a1 b1", "p": "c1 d1 a9"}, {"n": "a1 c1 d1 a9", "m": "b1 c2"}, {"n": "p", "m": "o"},
             {"o": ("changed", 2, 2, "o p"), "p": ("grown", 3, 4, "p")}, id="an id goes where it is not outbid",
         ),
     ],
 )  # fmt: skip
-def test_hand_made_fates(old: dict, new: dict, ids: dict, fates: dict) -> None:
+def test_fates_of_groups_made_by_hand(
+    old: dict[str, str], new: dict[str, str], ids: dict[str, str], fates: dict[str, Fate]
+) -> None:
     assert followed(old, new) == (ids, fates)
 
 
-def test_an_id_that_stood_for_others_once_is_never_given_again() -> None:
+def test_an_id_once_used_for_other_members_is_never_used_again() -> None:
     ids, lineage = followed({"n": "a1 b1 c1 d1 a9"}, {"n": "a1 b1", "m": "c1 d1 a9"})
     assert ids["m"] == "n"  # the larger part
     assert ids["n"] == hashed_id("n\n1")
@@ -110,9 +106,9 @@ def random_groups(rng: np.random.Generator, count: int, kgs: int = 4) -> pl.Data
 
 
 def one_by_one(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, str]:
-    """The same choice made literally: all overlaps in order, each taken if both its groups are free."""
-    before: dict[str, set] = {}
-    after: dict[str, set] = {}
+    """The same choice, one by one: all overlaps in order, each taken if both groups are still free."""
+    before: dict[str, set[tuple[str, str]]] = {}
+    after: dict[str, set[tuple[str, str]]] = {}
     for groups, rows in ((before, old), (after, new)):
         for name, kg, entity in rows.iter_rows():
             groups.setdefault(name, set()).add((kg, entity))
@@ -124,7 +120,7 @@ def one_by_one(old: pl.DataFrame, new: pl.DataFrame) -> dict[str, str]:
     return ids
 
 
-def test_the_choice_is_that_of_going_through_all_overlaps_and_no_order_matters() -> None:
+def test_ids_equal_a_greedy_choice_over_all_overlaps_and_do_not_depend_on_order() -> None:
     rng = np.random.default_rng(0)
     for _ in range(10):
         old, new = random_groups(rng, 60), random_groups(rng, 60)
@@ -139,135 +135,6 @@ def test_the_choice_is_that_of_going_through_all_overlaps_and_no_order_matters()
         again, same_lineage = follow(Ancestor(shuffled[0], tuple("dcba")), shuffled[1])
         assert dict(again.iter_rows()) == given
         assert same_lineage.equals(lineage)
-
-
-def alignment_of(task: Task, members: list[list[int]]) -> Alignment:
-    """An alignment that found these groups."""
-    base = multiea.align(task)
-    found = Groups(task.kg_names, np.array(members, dtype=np.int32))
-    return replace(base, found=FoundGroups.of_members(found, np.full(found.members.shape, 0.5)))
-
-
-@pytest.fixture(scope="module")
-def task() -> Task:
-    kgs = [KnowledgeGraph.from_triples(kg, [(f"{kg}{i}", "r", f"{kg}{i + 1}") for i in range(11)]) for kg in "abc"]
-    return Task(kgs, Groups.from_names(kgs, [{kg: f"{kg}{i}" for kg in "abc"} for i in range(3)]))
-
-
-def test_ids_survive_saving_and_opening_run_after_run(task: Task, tmp_path: Path) -> None:
-    first = alignment_of(task, [[3, 3, -1], [4, 4, 4]])
-    second = alignment_of(task, [[4, 4, 5], [3, 3, 6]]).following(first.as_ancestor())
-    assert second.ids is not None
-    assert second.ids.found == first.group_ids()[1][::-1]
-    assert second.ids.known == first.group_ids()[0]
-    assert second.ids.fates() == dict.fromkeys(second.ids.fates(), 0) | {"kept": 3, "grown": 1, "changed": 1}
-    second.save(tmp_path / "second")
-    opened = multiea.open(tmp_path / "second")
-    assert opened.groups.equals(second.groups)
-    assert opened.pairs.equals(second.pairs)
-    assert opened.fingerprint == replace(second, ids=None).fingerprint  # says which groups these are, not their ids
-    assert opened.ids is not None
-    assert opened.ids.lineage.equals(second.ids.lineage)
-    for previous in (second, opened, tmp_path / "second", str(tmp_path / "second")):
-        third = multiea.align(task, previous=previous)
-        assert third.ids is not None
-        assert third.ids.known == first.group_ids()[0]
-    first.save(tmp_path / "first")
-    assert not (tmp_path / "first" / "lineage.tsv").exists()
-    assert multiea.open(tmp_path / "first").ids is None
-    assert multiea.open(tmp_path / "first").groups.equals(first.groups)
-
-
-def test_an_id_given_up_stays_retired_over_saved_runs(task: Task, tmp_path: Path) -> None:
-    first = alignment_of(task, [[3, 3, -1]])
-    lost = first.group_ids()[1][0]
-    alignment_of(task, [[5, 5, -1]]).following(first.as_ancestor()).save(tmp_path / "second")
-    opened = multiea.open(tmp_path / "second").as_ancestor()
-    alignment_of(task, [[5, 5, -1]]).following(opened).save(tmp_path / "third")
-    fourth = alignment_of(task, [[3, 3, -1]]).following(multiea.open(tmp_path / "third").as_ancestor())
-    assert fourth.ids is not None
-    assert fourth.ids.found != [lost]
-    assert dict(fourth.ids.lineage.select("group_id", "became").iter_rows())[lost] == "retired"
-
-
-def test_a_damaged_lineage_and_ids_of_other_groups_are_named(task: Task, tmp_path: Path) -> None:
-    first = alignment_of(task, [[3, 3, -1]])
-    second = alignment_of(task, [[5, 5, -1]]).following(first.as_ancestor())
-    second.save(tmp_path / "second")
-    with pytest.raises(ValueError, match="ids are those of other groups"):
-        replace(second, found=alignment_of(task, [[5, 5, -1], [6, 6, -1]]).found).group_ids()
-    (tmp_path / "second" / "lineage.tsv").write_text("group_id\tbecame\tbefore\tafter\tinto\ng\tkept\tx\ty\t\n")
-    for read in (multiea.open, lambda folder: multiea.align(task, previous=folder)):
-        with pytest.raises(multiea.InputError, match=r"second/lineage\.tsv: damaged: "):
-            read(tmp_path / "second")
-
-
-def test_the_order_of_kgs_entities_and_groups_gives_no_other_ids(tmp_path: Path) -> None:
-    small = multiea.load(data_sets(tmp_path)[0])
-    before = multiea.align(Task(small.kgs, small.seeds.take(np.arange(len(small.seeds) // 2)), name="before"))
-    after = multiea.align(small, previous=before)
-    rng = np.random.default_rng(1)
-    kgs, columns = [], []
-    for at in (2, 0, 1):
-        kg, order = small.kgs[at], rng.permutation(len(small.kgs[at].entities))
-        place = np.argsort(order).astype(np.int32)
-        triples = np.column_stack([place[kg.triples[:, 0]], kg.triples[:, 1], place[kg.triples[:, 2]]])
-        kgs.append(KnowledgeGraph(kg.name, kg.entities.gather(order), kg.relations, triples))
-        own = small.seeds.members[:, at]
-        columns.append(np.where(own < 0, -1, place[own]))
-    members = np.stack(columns, axis=1)[rng.permutation(len(small.seeds))].astype(np.int32)
-    again = multiea.align(Task(kgs, Groups(tuple(kg.name for kg in kgs), members)), previous=before)
-    key = ["group_id", "kg", "entity"]
-    assert again.groups.select(key).sort(key).equals(after.groups.select(key).sort(key))
-    assert again.ids is not None
-    assert after.ids is not None
-    assert again.ids.lineage.equals(after.ids.lineage)
-
-
-def data_sets(tmp_path: Path) -> tuple[Path, Path]:
-    for name, kgs in (("three", 3), ("four", 4)):
-        (tmp_path / name).mkdir()
-        write_synthetic(Synthesis(kgs=kgs, entities=150, relations=10), tmp_path / name)
-    return tmp_path / "three", tmp_path / "four"
-
-
-def test_align_with_previous_says_what_became_of_the_groups_and_which_kgs_are_new(tmp_path: Path) -> None:
-    three, four = data_sets(tmp_path)
-    runner, run, second = CliRunner(), str(tmp_path / "run"), str(tmp_path / "second")
-    assert runner.invoke(app, ["align", str(three), "--out", run, "--no-progress"]).exit_code == 0
-    result = runner.invoke(app, ["align", str(four), "--out", second, "--previous", run, "--json", "--no-progress"])
-    assert result.exit_code == 0, result.output
-    answer = json.loads(result.stdout)
-    lineage = pl.read_csv(tmp_path / "second" / "lineage.tsv", separator="\t")
-    assert answer["lineage"]["gone"] == lineage.filter(pl.col("became") == "gone").height
-    assert answer["new_kgs"] == ["kg4"]
-    assert "new since the previous run: kg4" in result.stderr
-    groups = pl.read_parquet(tmp_path / "second" / "groups.parquet")
-    old = pl.read_parquet(tmp_path / "run" / "groups.parquet")
-    assert set(lineage.filter(pl.col("after") > 0)["group_id"]) == set(groups["group_id"])
-    assert set(lineage.filter(pl.col("before") > 0)["group_id"]) == set(old["group_id"])
-    result = runner.invoke(app, ["align", str(three), "--out", run, "--previous", run, "--force", "--no-progress"])
-    assert result.exit_code == 0, result.output
-    assert f"ids follow {run}: " in result.output
-    assert pl.read_parquet(tmp_path / "run" / "groups.parquet").equals(old)
-
-
-@pytest.mark.parametrize("tail", [[], ["--json"]])
-def test_a_previous_run_that_is_none_is_an_error_before_any_work(task: Task, tmp_path: Path, tail: list[str]) -> None:
-    (tmp_path / "x.tsv").write_text("p\tr\tq\n", encoding="utf-8")
-    (tmp_path / "y.tsv").write_text("p\tr\tq\n", encoding="utf-8")
-    (tmp_path / "seeds.tsv").write_text("x\ty\np\tp\n", encoding="utf-8")
-    out, other, runner = tmp_path / "out", tmp_path / "runs" / "other", CliRunner()
-    words = ["align", str(tmp_path), "--out", str(out), *tail, "--previous"]
-    result = runner.invoke(app, [*words, str(tmp_path / "nowhere")])
-    assert result.exit_code == 2
-    assert "nowhere: does not exist" in result.stderr
-    multiea.align(task).save(other)
-    result = runner.invoke(app, [*words, str(other)])
-    assert result.exit_code == 2
-    assert "previous run is over other KGs: a, b, c" in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
-    assert not out.exists()
 
 
 def test_a_hundred_thousand_groups_take_seconds() -> None:

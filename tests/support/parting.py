@@ -1,10 +1,11 @@
-"""Tasks taken apart: one KG is to be added to the others; and put into another order."""
+"""Tasks taken apart: one KG is to be added to the others."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from multiea import Groups, KnowledgeGraph, Task
+from support.shuffling import Shuffling
 
 
 @dataclass(frozen=True)
@@ -18,10 +19,12 @@ class Parted:
 
 
 def ordered(groups: Groups, order: list[int]) -> Groups:
+    """The same groups over KGs in another order."""
     return Groups(tuple(groups.kg_names[kg] for kg in order), groups.members[:, order])
 
 
 def parted(task: Task, new: int) -> Parted:
+    """A task without one of its KGs, that KG, and the known groups over all KGs with that one last."""
     order = [kg for kg in range(len(task.kgs)) if kg != new]
 
     def cut(groups: Groups) -> Groups:
@@ -34,17 +37,5 @@ def parted(task: Task, new: int) -> Parted:
 
 
 def shuffled(task: Task) -> Task:
-    """The same with entities, triples, groups and the first two KGs in another order."""
-    rng = np.random.default_rng(1)
-    kgs, columns = [], []
-    for kg, members in zip(task.kgs, task.known.members.T, strict=True):
-        order = rng.permutation(len(kg.entities))
-        place = np.argsort(order).astype(np.int32)
-        triples = rng.permutation(np.column_stack([place[kg.triples[:, 0]], kg.triples[:, 1], place[kg.triples[:, 2]]]))
-        kgs.append(KnowledgeGraph(kg.name, kg.entities.gather(order), kg.relations, triples))
-        columns.append(np.where(members < 0, members, place[members]))
-    known = np.stack(columns, axis=1)
-    seeds, held_out = (rng.permutation(part) for part in np.split(known, [len(task.seeds)]))
-    new_order = [1, 0, *range(2, len(kgs))]
-    groups = [ordered(Groups(task.kg_names, part), new_order) for part in (seeds, held_out)]
-    return Task([kgs[kg] for kg in new_order], *groups)
+    """The same task with entities, triples, groups and the first two KGs in another order; later KGs stay in place."""
+    return Shuffling.of(task, seed=1, kg_order=[1, 0, *range(2, len(task.kgs))]).task

@@ -119,7 +119,7 @@ def _show_changes(changes: Changes) -> None:
     counts = ", ".join(f"{changes.counts[kind]:,} {kind}" for kind in KINDS)
     out.print(f"Groups of 1 and 2 over {', '.join(changes.kg_names)}: {counts}")
     out.print(f"(not counted: {counted(changes.seeds, 'seed')} of both)")
-    surest = changes.surest()
+    surest = changes.most_confident()
     if not surest:
         return
     rows = []

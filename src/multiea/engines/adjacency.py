@@ -1,4 +1,4 @@
-"""The edges of one KG as sparse matrices: what propagation multiplies by."""
+"""The edges of one KG as sparse matrices, with which propagation multiplies states."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 LEAST_LENGTH = 0.01  # of a direction relative to the mean: shorter ones are mostly noise
-MOST_ROWS = 1 << 13  # from which the directions are estimated
+MOST_ROWS = 1 << 13  # the sample from which the directions are estimated
 
 
 def damp_and_project(states: Sequence[Sequence[Tensor]], projection: Tensor, strength: float) -> list[Tensor]:

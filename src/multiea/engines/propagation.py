@@ -133,7 +133,7 @@ def embed(
 
 
 def _marked(adjacency: Adjacency, members: Tensor, marks: Tensor) -> Tensor:
-    """The initial state of a KG: the marks of its members, zero elsewhere."""
+    """The initial state of a KG, (n, d): the marks of its members, zero elsewhere."""
     state = torch.zeros(adjacency.entities, marks.shape[1], device=marks.device)
     known = members != ABSENT
     state[members[known].to(marks.device)] = marks[known.to(marks.device)]
@@ -182,7 +182,7 @@ def _write_views(rows: Tensor, views: Sequence[Tensor], settings: Propagation) -
 
 
 def _fold(states: Sequence[Tensor], signs: Tensor) -> Tensor:
-    """States of several hops in the space of one: random signs keep them apart, like a random projection."""
+    """States of several hops in the space of one: random signs separate them, as a random projection does."""
     total = states[0] * signs[0]
     for state, hop_signs in zip(states[1:], signs[1:], strict=True):
         total.addcmul_(state, hop_signs)

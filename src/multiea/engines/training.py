@@ -37,7 +37,7 @@ class TrainingGroups:
 
 @dataclass
 class History:
-    """The course of a training: losses by epoch, validation scores by epoch, and the best epoch."""
+    """The course of a training: losses and validation scores by epoch, and the best epoch."""
 
     losses: list[float] = field(default_factory=list)
     validation: dict[int, Score] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What changed from one run to another, group by group."""
+"""Changes from one run to another, group by group."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ RUNS = ("first", "second")
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """counts: of each kind, how often. seeds: groups that were given to both runs, which are not counted.
+    """Changes between the groups of two runs, over the KGs that both have.
 
-    kg_names: the KGs both runs have, which alone are looked at. table: a row a member of each group that is not the
-    same in both, the surest change first. change: its number; what: one of KINDS; run: first or second; group_id;
-    confidence: of the group; right: right or wrong by the held-out groups, unknown, or given for a seed; status, kg,
-    entity, name.
+    counts: the number of changes of each kind. seeds: the number of seeds of both runs, which are not counted.
+    kg_names: the common KGs. table: one row per member of each group that differs, the most confident change first.
+    Its columns: change: the number of the change; what: one of KINDS; run: first or second; group_id; confidence: of
+    the group; right: right or wrong according to the held-out groups, unknown, or given for a seed; status, kg, entity,
+    name.
     """
 
     counts: dict[str, int]
@@ -31,8 +32,8 @@ class Changes:
     kg_names: tuple[str, ...]
     table: pl.DataFrame
 
-    def surest(self, count: int = SHOWN) -> list[dict[str, Any]]:
-        """The surest changes, each with its groups and their members."""
+    def most_confident(self, count: int = SHOWN) -> list[dict[str, Any]]:
+        """The most confident changes, each with its groups and their members."""
         by_group = self.table.filter(pl.col("change") <= count).group_by(
             "change", "what", "run", "group_id", "confidence", "right", maintain_order=True
         )
@@ -44,20 +45,20 @@ class Changes:
         return list(changes.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """For machines; all changes are in the table."""
+        """As JSON-compatible values, with the most confident changes only; the table has all of them."""
         return {
             "kgs": list(self.kg_names),
             "counts": self.counts,
             "seeds_of_both": self.seeds,
-            "surest": self.surest(),
+            "surest": self.most_confident(),
         }
 
 
 def changes_between(first: RunSummary, second: RunSummary) -> Changes | None:
-    """What became of the groups of one run in another; None where the two have fewer than two KGs in common.
+    """The changes of groups from one run to another; None where the two have fewer than two KGs in common.
 
-    Groups that share most members are paired, and one that is left over goes with the pair it shares most members with;
-    duplicates count as members.
+    Groups that share the most members are paired. An unpaired group is added to the pair with which it shares the most
+    members. Duplicates count as members.
     """
     kgs = tuple(kg for kg in first.kg_names if kg in second.kg_names)
     if len(kgs) < 2:
@@ -71,14 +72,14 @@ def changes_between(first: RunSummary, second: RunSummary) -> Changes | None:
         *((pl.col("run") == run).sum().alias(run) for run in RUNS),
         same=pl.col("unchanged").all(),
         given=(pl.col("right") == "given").all(),
-        sureness=pl.col("confidence").filter(pl.col("right") != "given").max().fill_null(-1.0),
+        confidence=pl.col("confidence").filter(pl.col("right") != "given").max().fill_null(-1.0),
         member=pl.col("member").min(),
     )
     of_change = of_change.with_columns(what=_kind())
-    given = of_change.filter(pl.col("same") & pl.col("given"))
-    counted = of_change.join(given, on="change", how="anti")
+    seeds = of_change.filter(pl.col("same") & pl.col("given"))
+    counted = of_change.join(seeds, on="change", how="anti")
     numbers = dict(counted["what"].value_counts().iter_rows())
-    changed = counted.filter(pl.col("what") != "same").sort(["sureness", "member"], descending=[True, False])
+    changed = counted.filter(pl.col("what") != "same").sort(["confidence", "member"], descending=[True, False])
     changed = changed.select("change", "what", number=pl.int_range(1, pl.len() + 1))
     chosen = groups.join(changed, on="change").select("run", "group_id", "number", "what")
     members = pl.concat([table.with_columns(run=pl.lit(run)) for run, table in zip(RUNS, tables, strict=True)])
@@ -86,14 +87,14 @@ def changes_between(first: RunSummary, second: RunSummary) -> Changes | None:
     table = members.join(chosen, on=["run", "group_id"]).sort(order)
     columns = ("what", "run", "group_id", "confidence", "right", "status", "kg", "entity", "name")
     counts = {kind: numbers.get(kind, 0) for kind in KINDS}
-    return Changes(counts, given.height, kgs, table.select(pl.col("number").alias("change"), *columns))
+    return Changes(counts, seeds.height, kgs, table.select(pl.col("number").alias("change"), *columns))
 
 
 def _groups_with_change(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
     """All groups of both runs, with the change they belong to and whether the other run has the same group."""
     shared = _shared_members(first, second)
     pairs = one_to_one(shared).with_columns(change="old")
-    attached = {  # what is left over, with the pair of its best partner, which is never left over itself
+    attached = {  # unpaired groups with the group they share most members with, which is always paired
         "new": shared.join(pairs, on="new", how="anti").unique("new", keep="first", maintain_order=True),
         "old": shared.join(pairs, on="old", how="anti").unique("old", keep="first", maintain_order=True),
     }
@@ -103,7 +104,7 @@ def _groups_with_change(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFra
         of_groups = table.group_by("group_id").agg(
             confidence=pl.col("confidence").first(),
             right=pl.col("right").first(),
-            member=pl.concat_str("kg", "entity", separator="\t").min(),  # of structs there is no minimum
+            member=pl.concat_str("kg", "entity", separator="\t").min(),  # polars has no minimum of structs
         )
         followers = attached[side].select(side, other).join(pairs.select(other, "change"), on=other)
         change_of = pl.concat([pairs.select(side, "change"), followers.select(side, "change")])
@@ -117,18 +118,19 @@ def _groups_with_change(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFra
 
 
 def _shared_members(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
-    """Which groups share members, the closest first, in an order that is the same if the runs are exchanged."""
-    there = first.select(*MEMBER, old="group_id")
-    here = second.select(*MEMBER, new="group_id")
-    both = there.join(here, on=MEMBER).with_columns(member=pl.concat_str(*MEMBER, separator="\t"))
+    """Pairs of groups that share members, the most first; the order is the same if the runs are exchanged."""
+    of_first = first.select(*MEMBER, old="group_id")
+    of_second = second.select(*MEMBER, new="group_id")
+    both = of_first.join(of_second, on=MEMBER).with_columns(member=pl.concat_str(*MEMBER, separator="\t"))
     shared = both.group_by("old", "new").agg(shared=pl.len().cast(pl.Int64), member=pl.col("member").min())
     sizes = sizes_of(first, "old"), sizes_of(second, "new").rename({"size": "size_new"})
     shared = shared.join(sizes[0], on="old").join(sizes[1], on="new")
-    together = pl.col("size") + pl.col("size_new")
-    return shared.sort(pl.col("shared"), together, "member", descending=[True, False, False])
+    total_size = pl.col("size") + pl.col("size_new")
+    return shared.sort(pl.col("shared"), total_size, "member", descending=[True, False, False])
 
 
 def _kind() -> pl.Expr:
+    """The kind of a change, from the number of its groups in each run."""
     first, second = (pl.col(run) for run in RUNS)
     return (
         pl.when("same").then(pl.lit("same"))

@@ -60,9 +60,8 @@ def _curve(confidence: np.ndarray, right: np.ndarray, known: int) -> list[dict[s
         return []
     order = np.argsort(-confidence, kind="stable")
     sorted_confidence, right_so_far = confidence[order], np.cumsum(right[order])
-    last = np.flatnonzero(
-        np.append(sorted_confidence[1:] != sorted_confidence[:-1], True)
-    )  # equal confidences come together
+    differs_from_next = np.append(sorted_confidence[1:] != sorted_confidence[:-1], True)
+    last = np.flatnonzero(differs_from_next)  # equal confidences are one point of the curve
     chosen = last[np.unique(np.linspace(0, len(last) - 1, POINTS).astype(int))]
     return [
         {

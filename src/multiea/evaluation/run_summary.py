@@ -1,4 +1,4 @@
-"""RunSummary: what a comparison needs of a run, without its embeddings."""
+"""RunSummary: the parts of a run that a comparison needs, without embeddings."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ SCORES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class RunSummary:
-    """scores: as in SCORES, None where there is nothing to score. held_out: the held-out groups, sorted by names.
+    """The parts of a run that a comparison needs.
 
+    scores: as in SCORES, None where there is nothing to score. held_out: the held-out groups, sorted by names.
     outcomes: for each of these groups, as in OUTCOMES. pairs: as pairs_by_group returns them. groups: as group_table.
     """
 
@@ -52,7 +53,7 @@ class RunSummary:
 
 
 def summarise(name: str, alignment: AlignmentResult, metrics: Mapping[str, Any]) -> RunSummary:
-    """What a comparison needs of an alignment. metrics: its scores, as in metrics.json."""
+    """The summary of an alignment for a comparison. metrics: its scores, as in metrics.json."""
     task = alignment.task
     held_out = task.held_out.take(order_by_names(task.held_out, task.kgs))
     outcomes = {
@@ -64,7 +65,7 @@ def summarise(name: str, alignment: AlignmentResult, metrics: Mapping[str, Any])
         tuple(sorted(task.kg_names)),
         len(alignment.known.groups),
         len(alignment.found.groups),
-        {label: _looked_up(metrics, place) for label, place in SCORES.items()},
+        {score: _looked_up(metrics, place) for score, place in SCORES.items()},
         held_out.to_table(task.kgs).select(sorted(task.kg_names)),
         outcomes,
         pairs_by_group(alignment.found.groups, held_out),

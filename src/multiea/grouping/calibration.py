@@ -18,7 +18,7 @@ PRIOR_WEIGHT = 1.0
 
 @dataclass(frozen=True)
 class Calibration:
-    """How a score becomes a probability, and from which confidence on a member kept in its group.
+    """How a score becomes a probability, and the least confidence with which a member stays in its group.
 
     coefficients: of the constant, of the pair's score and of the mean score of its group, both as logits. examples: the
     number of pairs it was learned from; with none, the score itself is the confidence.
@@ -31,7 +31,7 @@ class Calibration:
     def probabilities(self, inside: np.ndarray) -> np.ndarray:
         """The probability of each pair of members to be right, (groups, M, M), NaN where one is absent.
 
-        Never higher than the number of examples allows: even if all were right, the next may be wrong.
+        Limited by the number of examples: even if all of them are right, the next pair may be wrong.
         """
         most = (self.examples + 1) / (self.examples + 2) if self.examples else 1.0
         return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
@@ -85,9 +85,8 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
             break
     learned = Calibration(tuple(coefficients.tolist()), 0.0, int(judged.sum()))
     member_confidence = _member_means(learned.probabilities(inside))
-    level = np.minimum(member_confidence[:, :, None], member_confidence[:, None, :])[
-        judged
-    ]  # a pair is kept if both members are
+    lower = np.minimum(member_confidence[:, :, None], member_confidence[:, None, :])
+    level = lower[judged]  # a pair is kept if both members are kept
     kept = level[:, None] >= THRESHOLDS
     pairs_known = np.triu(known.overlap(), 1).sum()
     f1 = 2 * (weight * truth @ kept) / (weight @ kept + pairs_known)

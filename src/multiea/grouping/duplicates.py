@@ -65,7 +65,7 @@ def find_duplicates(
 
     embeddings: of all entities, KG by KG. All best candidates of a duplicate that are in groups must be in the same
     group, which has a member of its KG, and it must be nearly as similar to the group's other members as that member.
-    An entity that is more similar to members of seeds is no duplicate of a found group.
+    An entity that is more similar to members of seeds is not a duplicate of a found group.
     """
     parts = [Duplicates()]
     members = found.groups.members
@@ -121,9 +121,8 @@ def _group_of_best(matrix: Matrix, pool: np.ndarray, members: np.ndarray) -> np.
     if not len(pool):
         return np.full(matrix.shape[0], ABSENT)
     best = matrix.best_columns(allow_ties=True)[0].numpy()
-    group_of = np.full(
-        max(pool.max(initial=-1), members.max(initial=-1)) + 2, ABSENT, dtype=np.int64
-    )  # the last place is for -1
+    size = max(pool.max(initial=-1), members.max(initial=-1)) + 2  # the last place is for -1
+    group_of = np.full(size, ABSENT, dtype=np.int64)
     group_of[members[members != ABSENT]] = np.flatnonzero(members != ABSENT)
     entity = np.where(best == ABSENT, ABSENT, pool[best])
     return np.asarray(group_of[entity])

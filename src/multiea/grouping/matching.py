@@ -44,8 +44,8 @@ def mutual_matches(scores: Scores, pools: Sequence[np.ndarray], with_duplicates:
     """All pairs that are each other's single best match.
 
     pools: for each KG the positions of its candidates, in canonical order, which decides between equal scores. A best
-    score that two candidates share is no match, except in KGs with duplicates, which may be the same entity: there the
-    first candidate counts.
+    score that two candidates share is not a match, except in KGs with duplicates, which may be the same entity: there
+    the first candidate counts.
     """
     starts = offsets(map(len, pools))
     left, right, score = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.float32)]

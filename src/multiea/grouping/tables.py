@@ -24,7 +24,8 @@ def member_table(
     entities = found.groups.to_table(kgs)
     parts = []
     for column, kg in enumerate(kgs):
-        of_kg = pl.DataFrame({"group_id": ids, "kg": [kg.name] * len(ids), "entity": entities.get_column(kg.name)})
+        columns = {"group_id": ids, "kg": [kg.name] * len(ids), "entity": entities.get_column(kg.name)}
+        of_kg = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))  # the types where there is no group
         of_kg = of_kg.with_columns(
             confidence=pl.Series(found.confidence[:, column], dtype=pl.Float64),
             status=_status(is_known[:, column]),

@@ -44,7 +44,7 @@ class SecondView:
 
 @dataclass(frozen=True)
 class _KnownGroups:
-    """What rounds may know: seeds without validation seeds, completed open seeds and pseudo-labels without leakage.
+    """The groups that rounds may use: seeds without validation seeds; open seeds and pseudo-labels without leakage.
 
     all_completed: completed open seeds of the final round, where nothing can leak any more.
     """
@@ -142,13 +142,8 @@ class _Rounds:
         propagator: _Propagator,
         pools: list[np.ndarray],
     ) -> None:
-        self._task, self._settings, self._known, self._propagator, self._pools = (
-            task,
-            settings,
-            known,
-            propagator,
-            pools,
-        )
+        self._task, self._settings, self._known = task, settings, known
+        self._propagator, self._pools = propagator, pools
         self._outgoing = [
             adjacency.outgoing_of(pool) for adjacency, pool in zip(propagator.adjacencies, pools, strict=True)
         ]

@@ -24,7 +24,7 @@ def grown_task(
     """The KGs of a task and a new one, with the known groups of both united.
 
     seeds, held_out: over the task's KGs and, last, the new one. Seeds of the task that the new seeds do not mention are
-    open: their member in the new KG is looked for. New seeds are open in KGs that none of them mentions. Held-out
+    open: their member in the new KG is searched. New seeds are open in KGs that none of them mentions. Held-out
     groups of the task stay held out, except those with a member that is in a seed now. Validation groups are dropped:
     their members in the new KG are unknown. path: the file of the seeds, for errors.
     """

@@ -158,7 +158,7 @@ def _validation_score(embeddings: Tensor, task: Task) -> Score:
 
 
 def _open_seed_counts(canonical: Task, start: WarmStart) -> dict[str, Any]:
-    """For each KG in which members of open seeds were looked for: for how many, and how many were found."""
+    """For each KG in which members of open seeds were searched: for how many seeds, and how many were found."""
     looked_in, completed = canonical.open_seeds.looked_in, start.completed.groups
     found = completed.present & ~completed.members_in(canonical.open_seeds.groups)
     counts = {

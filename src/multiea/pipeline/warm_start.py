@@ -1,4 +1,4 @@
-"""WarmStart: what bootstrapping knows beforehand where a KG is added to an alignment."""
+"""WarmStart: the groups from which bootstrapping starts where a KG is added to an alignment."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ LEAKING_HOPS = 2  # groups this many triples away from a validation seed reveal 
 
 @dataclass(frozen=True)
 class WarmStart:
-    """pseudo_labels: complete groups, used in the first round; what it finds replaces them. completed: open seeds with
-    the members found for them so far, which carry marks in all rounds.
+    """The groups from which bootstrapping starts.
+
+    pseudo_labels: complete groups, used in the first round; the groups it finds replace them. completed: open seeds
+    with the members found for them so far, which carry marks in all rounds.
     """
 
     pseudo_labels: Groups

@@ -1,4 +1,4 @@
-"""Pools: the candidates that a counterpart is looked for among, and the similarities between pools."""
+"""Pools: the candidates among which counterparts are searched, and the similarities between pools."""
 
 from __future__ import annotations
 

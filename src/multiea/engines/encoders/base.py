@@ -1,4 +1,4 @@
-"""What training asks of an encoder, and the parts several of them share."""
+"""The base class of encoders, and parts that several encoders share."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from multiea.graph.sparse import gather_rows
 
 
 class Encoder(nn.Module, ABC):
-    """Maps the entities of all KGs into one space. A method overrides what it does in its own way.
+    """Embeds the entities of all KGs in one space. Subclasses define `forward`, and losses where they have their own.
 
-    Made from (graph, dimensions, layers, generator); everything random at the start is drawn from the generator, on the
-    CPU, so that every device starts from the same numbers.
+    Made from (graph, dimensions, layers, generator). All initial values are drawn from the generator, on the CPU, so
+    that every device starts with the same numbers.
     """
 
     @abstractmethod
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, dimensions), each of unit length."""
+        """The embeddings of all entities, (entities, dimensions), each of unit length."""
 
     def begin(self, groups: Tensor, *, own: bool) -> None:
-        """Hears the groups it will be trained on, (G, M) joint ids with -1 where absent, before the first epoch.
+        """Called before the first epoch with the groups to train on, (G, M) joint ids, -1 where absent.
 
-        own: whether by its own alignment loss.
+        own: whether training uses the encoder's own alignment loss.
         """
 
     def own_loss(self, generator: torch.Generator) -> Tensor | None:
-        """What the method minimises besides pulling groups together, once an epoch."""
+        """A loss of the method besides the alignment of groups, computed once per epoch; None where it has none."""
         return None
 
     def alignment_loss(self, generator: torch.Generator) -> Tensor | None:
-        """The method's own way of pulling groups together, for strategy `own`; None where it has none."""
+        """The method's own alignment loss of groups, for strategy `own`; None where it has none."""
         return None
 
 
@@ -43,11 +43,11 @@ class Translations(nn.Module):
 
         L = sum over triples of max( |h + r - t| - |h' + r - t'| + margin, 0 ),
 
-    where h' or t' is another entity of the same KG. Entities are handed in, (N, d); relations are its own, (R, d).
-    An epoch takes some of the triples, each with one false one.
+    where h' or t' is another entity of the same KG. Entities are given, (N, d); relations are parameters, (R, d).
+    Each epoch uses a sample of the triples, with one negative triple each.
     """
 
-    TRIPLES = 1 << 15  # an epoch
+    TRIPLES = 1 << 15  # the sample of an epoch
 
     def __init__(self, graph: JointGraph, dimensions: int, generator: torch.Generator, margin: float = 1.0) -> None:
         super().__init__()
@@ -56,10 +56,10 @@ class Translations(nn.Module):
         self.relations = nn.Parameter(xavier_uniform(graph.relations, dimensions, generator).to(device))
         offsets = torch.tensor(graph.entity_offsets, device=device)
         kg = torch.bucketize(self._triples[:, 0].contiguous(), offsets, right=True) - 1
-        self._start, self._size = offsets[kg], offsets.diff()[kg]  # of the KG each triple is in
+        self._start, self._size = offsets[kg], offsets.diff()[kg]  # of the KG of each triple
 
     def forward(self, entities: Tensor, generator: torch.Generator) -> Tensor:
-        """The loss of some triples, drawn anew each time."""
+        """The loss of a random sample of triples."""
         if not len(self._triples):
             return entities.sum() * 0
         count, device = min(self.TRIPLES, len(self._triples)), entities.device
@@ -68,7 +68,7 @@ class Translations(nn.Module):
         drawn = torch.rand(count, generator=generator, device=device, dtype=torch.float64) * (self._size[some] - 1)
         at_head = torch.rand(count, generator=generator, device=device) < 0.5
         false = self._start[some] + drawn.long()
-        false += false >= torch.where(at_head, head, tail)  # steps over the one it replaces
+        false += false >= torch.where(at_head, head, tail)  # skips the entity that is replaced
         step = gather_rows(normalize(self.relations), relation)  # (triples, d)
         h, t, other = gather_rows(entities, torch.stack([head, tail, false]))
         right = (h + step - t).norm(dim=1)
@@ -77,11 +77,11 @@ class Translations(nn.Module):
 
 
 def xavier_uniform(rows: int, columns: int, generator: torch.Generator) -> Tensor:
-    """Xavier's uniform initialisation, drawn on the CPU so that every device starts from the same numbers."""
+    """Xavier uniform initialisation, drawn on the CPU so that every device starts with the same numbers."""
     return nn.init.xavier_uniform_(torch.empty(rows, columns), generator=generator)
 
 
 def neighbour_pairs(graph: JointGraph) -> tuple[Tensor, Tensor]:
-    """Who is next to whom, each pair once, each entity next to itself as well: (pairs,) entities, their neighbours."""
+    """All pairs of neighbours, each once, and each entity with itself: entities and their neighbours, (pairs,) each."""
     keys = torch.unique(graph.entity * graph.entities + graph.neighbour)
     return keys // graph.entities, keys % graph.entities

@@ -1,4 +1,4 @@
-"""GCN-Align: graph convolution with one weight a dimension, shared by all KGs (Wang et al., 2018)."""
+"""GCN-Align: graph convolution with one weight per dimension, shared by all KGs (Wang et al., 2018)."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from multiea.graph.sparse import SparsityPattern, multiply
 
 
 class GcnAlign(Encoder):
-    r"""Two or more layers of
+    r"""Layers of graph convolution:
 
-        H' = relu( D^-1/2 (A + I) D^-1/2  H diag(w) ),      no relu after the last,
+        H' = relu( D^-1/2 (A + I) D^-1/2  H diag(w) ),      no relu after the last layer,
 
         a_ij = sum over <i, r, j> of ifun(r)  +  sum over <j, r, i> of fun(r),
         fun(r) = heads of r / triples of r,    ifun(r) = tails of r / triples of r.
 
-    Wang et al., Cross-lingual Knowledge Graph Alignment via Graph Convolutional Networks, EMNLP 2018; the structure
-    embedding alone, its attribute embedding is left out. Simplified: training's margin loss has Euclidean distances
-    where the paper has Manhattan's.
-    H starts from the entities' own vectors, (N, d); output: (N, d), each of unit length.
+    Wang et al., Cross-lingual Knowledge Graph Alignment via Graph Convolutional Networks, EMNLP 2018.
+    Differences: structure embeddings only, no attribute embeddings; the margin loss uses Euclidean distances instead of
+    Manhattan distances.
+    Input of the first layer: one vector per entity, (N, d). Output: (N, d), each row of unit length.
     """
 
     def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
@@ -33,7 +33,7 @@ class GcnAlign(Encoder):
         self.weights = nn.Parameter(torch.ones(layers, dimensions, device=device))
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, dimensions)."""
+        """The embeddings of all entities, (entities, dimensions)."""
         h: Tensor = normalize(self.entities)  # (N, d)
         for layer, weight in enumerate(self.weights):
             h = multiply(self._pattern, self._weights, h * weight)
@@ -42,7 +42,7 @@ class GcnAlign(Encoder):
 
 
 def _normalised_adjacency(graph: JointGraph) -> tuple[SparsityPattern, Tensor]:
-    """Which entities influence which, and how much, (entries,)."""
+    """The sparsity pattern of D^-1/2 (A + I) D^-1/2, and its values, (entries,)."""
     head, relation, tail = graph.triples.unbind(1)
     triples = torch.bincount(relation, minlength=graph.relations).clamp(min=1)
 

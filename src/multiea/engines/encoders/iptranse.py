@@ -1,4 +1,4 @@
-"""IPTransE: TransE with paths, one vector a seed group, soft alignment of what comes near (Zhu et al., 2017)."""
+"""IPTransE: TransE with paths, one vector per seed group, iterative soft alignment (Zhu et al., 2017)."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from multiea.engines.encoders.base import Encoder, Translations, xavier_uniform
 from multiea.graph.joint_graph import JointGraph
 from multiea.graph.sparse import gather_rows
 
-STEPS_LOOKED_AT = 1 << 22  # of two, by which paths are searched
-PATHS = 1 << 15  # an epoch
+MOST_PATHS_SEARCHED = 1 << 22  # paths of two triples that are tested for a triple with the same ends
+PATHS = 1 << 15  # the sample of an epoch
 SOFT_AFTER, SOFT_EVERY = 100, 25  # epochs
-BLOCK = 1 << 24  # cosines at a time
-NEAR = 0.7  # cosine from which two entities may be the same
+BLOCK = 1 << 24  # cosines computed at once
+NEAR = 0.7  # the least cosine of softly aligned entities
 
 
 class IpTransE(Encoder):
-    r"""Knowledge model, PTransE: besides TransE, a path of two relations is the sum of its steps,
+    r"""Knowledge model, PTransE: TransE, and paths of two relations whose vectors sum to that of a direct relation,
 
-        L_path = sum over paths (r1, r2) that a triple (h, r, t) closes of
+        L_path = sum over paths h -r1-> e -r2-> t for which a triple (h, r, t) exists of
                  R max( |r1 + r2 - r| - |r1 + r2 - r'| + margin, 0 ),    R = 1 / ( |(h, r1, .)| |(e, r2, .)| ).
 
-    Joint model, parameter sharing: the members of a seed group have one vector. Iterative soft alignment: entities of
-    two KGs that are each other's nearest, and near, are drawn together by |e - e'|, weighted by how near they are.
-    Zhu et al., Iterative Entity Alignment via Joint Knowledge Embeddings, IJCAI 2017. Simplified: paths of two steps
-    along the triples' own direction, of triples with the same ends one; soft alignment begins after some epochs and is
-    found anew every few. Training's margin loss adds what the paper does not have: seeds are kept from other entities.
-    Entities that are no seeds are looked at, lists of test entities never. Output: (entities, dimensions), of unit
-    length; `layers` has no meaning here.
+    Joint model, parameter sharing: the members of a seed group have one common vector. Iterative soft alignment:
+    mutual nearest neighbours of two KGs with a high cosine are pulled together by |e - e'|, weighted by the cosine.
+    Zhu et al., Iterative Entity Alignment via Joint Knowledge Embeddings, IJCAI 2017.
+    Differences: paths have two triples in forward direction, and only one direct triple each; soft alignment starts
+    after some epochs and is computed again every few epochs; the margin loss of training separates seeds from other
+    entities. Soft alignment uses all non-seed entities, never the held-out ones in particular.
+    Output: (entities, dimensions), each of unit length. `layers` has no effect.
     """
 
     def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
@@ -47,18 +47,18 @@ class IpTransE(Encoder):
         self.translations = Translations(graph, dimensions, generator)
 
     def begin(self, groups: Tensor, *, own: bool) -> None:
-        """Members of a group share the vector of its first."""
+        """Makes the members of a group share the vector of its first member."""
         first = torch.where(groups == ABSENT, len(self._vector_of), groups).amin(1, keepdim=True).expand_as(groups)
         present = groups != ABSENT
         self._vector_of[groups[present]] = first[present]
         self._free[groups[present]] = False
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, dimensions)."""
+        """The embeddings of all entities, (entities, dimensions)."""
         return normalize(gather_rows(self.entities, self._vector_of))
 
     def own_loss(self, generator: torch.Generator) -> Tensor:
-        """TransE's, that of paths, and that of soft alignment."""
+        """The losses of TransE, of paths, and of soft alignment."""
         embeddings = self()
         loss: Tensor = self.translations(embeddings, generator) + self._path_loss(generator)
         if self._epoch >= SOFT_AFTER and self._epoch % SOFT_EVERY == 0:
@@ -82,34 +82,34 @@ class IpTransE(Encoder):
         return (self._reliability[some] * relu(right - wrong + self._margin)).sum()
 
     def _near_each_other(self, embeddings: Tensor) -> Tensor:
-        """Pairs of free entities of two KGs that are each other's nearest, (pairs, 2)."""
+        """Mutual nearest neighbours among non-seed entities of two KGs, (pairs, 2)."""
         free = [torch.nonzero(self._free[start:stop])[:, 0] + start for start, stop in pairwise(self._offsets)]
         pairs = [self._soft[:0]]
         for one, other in combinations(free, 2):
             if not len(one) or not len(other):
                 continue
-            there, how_near = _nearest(embeddings[one], embeddings[other])
+            nearest, cosine = _nearest(embeddings[one], embeddings[other])
             back, _ = _nearest(embeddings[other], embeddings[one])
-            mutual = (back[there] == torch.arange(len(one), device=there.device)) & (how_near >= NEAR)
-            pairs.append(torch.stack([one[mutual], other[there[mutual]]], dim=1))
+            mutual = (back[nearest] == torch.arange(len(one), device=nearest.device)) & (cosine >= NEAR)
+            pairs.append(torch.stack([one[mutual], other[nearest[mutual]]], dim=1))
         return torch.cat(pairs)
 
 
 def _nearest(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
-    """For each row the other's row with the highest cosine, and that cosine."""
+    """For each row of one the row of the other with the highest cosine, and that cosine."""
     size = max(1, BLOCK // len(other))
     best = [(one[start : start + size] @ other.t()).max(1) for start in range(0, len(one), size)]
     return torch.cat([block.indices for block in best]), torch.cat([block.values for block in best])
 
 
 def _paths(graph: JointGraph, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Paths of two relations and the relation of a triple with the same ends, (paths, 3), and how reliable each is."""
+    """Paths of two relations with the relation of a triple with the same ends, (paths, 3), and their reliability R."""
     triples = graph.triples[torch.argsort(graph.triples[:, 0], stable=True)]
     head, relation, tail = triples.unbind(1)
     leaving = torch.bincount(head, minlength=graph.entities)
-    steps = leaving[tail]  # by which a triple goes on
+    steps = leaving[tail]  # the number of triples that continue a triple
     order = torch.randperm(len(triples), generator=generator).to(triples.device)
-    first = order[steps[order].cumsum(0) <= STEPS_LOOKED_AT]
+    first = order[steps[order].cumsum(0) <= MOST_PATHS_SEARCHED]
     starts = leaving.cumsum(0) - leaving
     into = torch.repeat_interleave(torch.arange(len(first), device=first.device), steps[first])
     within = torch.arange(len(into), device=first.device) - (steps[first].cumsum(0) - steps[first])[into]

@@ -1,4 +1,4 @@
-"""KECG: attention over all graphs, trained together with TransE (Li et al., 2019)."""
+"""KECG: graph attention over all KGs, trained together with TransE (Li et al., 2019)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ HEADS = 2
 class Kecg(Encoder):
     r"""Cross-graph model, layers of graph attention with diagonal projections, averaged over heads:
 
-        h'_i = ELU( mean over heads of  sum over j in N_i of  alpha_ij  w * h_j ),     no ELU after the last,
+        h'_i = ELU( mean over heads of  sum over j in N_i of  alpha_ij  w * h_j ),     no ELU after the last layer,
         alpha_ij = softmax over N_i of LeakyReLU( p . (w * h_i) + q . (w * h_j) ).
 
-    Knowledge model: TransE on the entities' own vectors, which are the first layer's input.
+    where N_i includes i itself. Knowledge model: TransE on the input vectors of the first layer.
     Li et al., Semi-supervised Entity Alignment via Joint Knowledge Embedding Model and Cross-graph Model, EMNLP 2019.
-    Simplified: both losses are added in one step instead of taking turns; false triples are drawn at random, not among
-    the nearest entities; ELU for ReLU.
-    N_i holds i itself. Output: (entities, dimensions), each of unit length.
+    Differences: both losses are minimised in the same step instead of in turns; negative triples are drawn uniformly,
+    not among the nearest entities; ELU instead of ReLU.
+    Output: (entities, dimensions), each of unit length.
     """
 
     def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
@@ -39,7 +39,7 @@ class Kecg(Encoder):
         self.translations = Translations(graph, dimensions, generator)
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, dimensions)."""
+        """The embeddings of all entities, (entities, dimensions)."""
         h: Tensor = normalize(self.entities)  # (N, d)
         last = len(self.weights) - 1
         for layer, (weights, attention) in enumerate(zip(self.weights, self.attention, strict=True)):
@@ -57,6 +57,6 @@ class Kecg(Encoder):
         return multiply(self._pattern, alpha, h) * weight  # (N, d)
 
     def own_loss(self, generator: torch.Generator) -> Tensor:
-        """TransE's, on the entities' own vectors."""
+        """The loss of TransE, on the input vectors."""
         loss: Tensor = self.translations(normalize(self.entities), generator)
         return loss

@@ -14,11 +14,10 @@ class MTransE(Encoder):
     r"""Knowledge model: TransE, |h + r - t| for each triple. Alignment model: |e - e'| for the members of a group.
 
     Chen et al., Multilingual Knowledge Graph Embeddings for Cross-lingual Knowledge Alignment, IJCAI 2017. Of their
-    five alignment models this is the first, calibration of axes, which needs no matrix for each pair of KGs and so goes
-    with any number of them; training's strategy says which members are pulled where.
-    Simplified: triples and groups have false ones to compare with, by a margin (the paper's losses have none); no
-    alignment of triples.
-    Output: (entities, dimensions), each of unit length; `layers` has no meaning here.
+    five alignment models this is the first, axis calibration. It needs no matrix for each pair of KGs and works with
+    any number of KGs; the strategy of training defines the alignment loss.
+    Differences: margin losses with negative triples and groups (the paper has no negatives); no alignment of triples.
+    Output: (entities, dimensions), each of unit length. `layers` has no effect.
     """
 
     def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
@@ -27,10 +26,10 @@ class MTransE(Encoder):
         self.translations = Translations(graph, dimensions, generator)
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, dimensions)."""
+        """The embeddings of all entities, (entities, dimensions)."""
         return normalize(self.entities)
 
     def own_loss(self, generator: torch.Generator) -> Tensor:
-        """TransE's."""
+        """The loss of TransE."""
         loss: Tensor = self.translations(self(), generator)
         return loss

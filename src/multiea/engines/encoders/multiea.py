@@ -17,8 +17,8 @@ class MultiEAEncoder(Encoder):
         h'_i = ELU( sum over <r_k, e_j> in N_i of  alpha_ikj W_k h_j ),     W_k = I - 2 g_k g_k^T,  |g_k| = 1,
         alpha_ikj = softmax over N_i of ELU( a_h . h_i + a_r . g_k + a_t . W_k h_j ),
 
-    where N_i holds both directions of each triple and i itself by the self-relation. Neither W_k nor W_k h_j is built:
-    W_k h_j = h_j - 2 (g_k . h_j) g_k, so that the sum is one sparse product with h and one with g.
+    where N_i contains both directions of each triple, and i itself by the self-relation. Neither W_k nor W_k h_j is
+    built: W_k h_j = h_j - 2 (g_k . h_j) g_k, so the sum is one sparse product with h and one with g.
     Output: (entities, dimensions), each of unit length.
     """
 
@@ -37,7 +37,7 @@ class MultiEAEncoder(Encoder):
         )
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, dimensions)."""
+        """The embeddings of all entities, (entities, dimensions)."""
         h: Tensor = self.entities  # (N, d)
         g = normalize(self.relations)  # (R, d)
         for attention in self.attention:

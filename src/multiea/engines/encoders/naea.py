@@ -16,16 +16,16 @@ from multiea.graph.sparse import SparsityPattern, multiply, softmax_over_rows
 class Naea(Encoder):
     r"""Neighbour-level embeddings, layers of attention over tuples <r_k, e_j> in N_i:
 
-        h'_i = h_i + ELU( sum over N_i of  alpha_ikj ( W h_j + V g_k ) ),     made of unit length,
+        h'_i = h_i + ELU( sum over N_i of  alpha_ikj ( W h_j + V g_k ) ),     scaled to unit length,
         alpha_ikj = softmax over N_i of LeakyReLU( a . W h_i + b . W h_j + c . V g_k ).
 
-    Relation-level embeddings are the entities' own vectors, from which the layers start and on which TransE is learned.
-    Entities are compared by the last layer, which by its sums holds both levels.
+    where N_i includes i itself, by the self-relation. Relation-level embeddings are the input vectors of the first
+    layer; TransE is trained on them. The output of the last layer contains both levels, since each layer adds to h.
     Zhu et al., Neighborhood-Aware Attentional Representation for Multilingual Knowledge Graphs, IJCAI 2019.
-    Simplified: one head; relations enter the sum as well as the attention; TransE on one level and the levels added up
-    (with TransE on both and the last layer alone, training on four KGs at once collapses); groups are pulled together
-    by training's strategy instead of swapping members in triples; no iteration over newly aligned entities.
-    N_i holds i itself, by the self-relation. W = I + P / sqrt(d) with P, (d, d), learned from zero; so is V.
+    Differences: one attention head; relations enter the sum as well as the attention; TransE on one level, and both
+    levels added (with TransE on both levels and only the last layer as output, training on four KGs collapses); the
+    strategy of training aligns groups, instead of swapping members in triples; no iteration over newly aligned
+    entities. W = I + P / sqrt(d), where P, (d, d), is initialised with zeros; V likewise.
     Output: (entities, dimensions), each of unit length.
     """
 
@@ -36,7 +36,7 @@ class Naea(Encoder):
         self._to_neighbour = SparsityPattern(graph.entity, graph.neighbour, (size, size))
         self._to_relation = SparsityPattern(graph.entity, graph.relation, (size, graph.relations))
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
-        self.projections = nn.ParameterList(  # of W and V of each layer
+        self.projections = nn.ParameterList(  # P of W and of V of each layer
             nn.Parameter(torch.zeros(2, dimensions, dimensions, device=device)) for _ in range(layers)
         )
         self.attention = nn.ParameterList(  # a, b and c of each layer
@@ -45,7 +45,7 @@ class Naea(Encoder):
         self.translations = Translations(graph, dimensions, generator)
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, dimensions)."""
+        """The embeddings of all entities, (entities, dimensions)."""
         h, g = normalize(self.entities), normalize(self.translations.relations)
         for projections, attention in zip(self.projections, self.attention, strict=True):
             of_entities, of_relations = projections / math.sqrt(h.shape[1])
@@ -59,6 +59,6 @@ class Naea(Encoder):
         return of_neighbours + multiply(self._to_relation, self._to_relation.sum_edges(alpha), g)  # (N, d)
 
     def own_loss(self, generator: torch.Generator) -> Tensor:
-        """TransE's, on the entities' own vectors."""
+        """The loss of TransE, on the input vectors."""
         loss: Tensor = self.translations(normalize(self.entities), generator)
         return loss

@@ -1,4 +1,4 @@
-"""PSR: reflections weighed by relation alone, all hops side by side, learned without negatives (Mao et al., 2021)."""
+"""PSR: reflections weighted by relation, concatenated hops, trained without negatives (Mao et al., 2021)."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from multiea.engines.encoders.base import Encoder, xavier_uniform
 from multiea.graph.joint_graph import JointGraph
 from multiea.graph.sparse import SparsityPattern, dot_products, gather_rows, multiply, softmax_over_rows
 
-DROPPED = 0.3
+DROPOUT = 0.3
 
 
 class Psr(Encoder):
-    r"""Two views, from the means of an entity's neighbours and of its relations; each goes through layers of
+    r"""Two views, which start with the means of an entity's neighbours and of its relations, each through layers of
 
         h'_i = ELU( sum over <r_k, e_j> in N_i of  alpha_ik ( h_j - 2 (g_k . h_j) g_k ) ),    |g_k| = 1,
         alpha_ik = softmax over N_i of v . r_k,
 
-    where N_i does not hold i itself, and all hops of both stand side by side. The loss needs no negatives: z are the
+    where N_i does not include i itself. All hops of both views are concatenated. The loss needs no negatives: z are the
     embeddings, f those of the untrained encoder, both standardised over the groups of an epoch,
 
         L = - sum over members a, b of a group of cos( z_a, f_b )^3,
 
-    so that what an entity becomes resembles what its counterparts were: it is told by z + f. With any other strategy it
-    is told by z alone.
-    Mao et al., Are Negative Samples Necessary in Entity Alignment?, CIKM 2021. Left out: its semi-supervised rounds and
-    the sampling of subgraphs. Output: (entities, 2 * (layers + 1) * dimensions), each of unit length.
+    so that the trained embedding of an entity becomes similar to the untrained ones of its counterparts. The output is
+    z + f with strategy `own`, otherwise z.
+    Mao et al., Are Negative Samples Necessary in Entity Alignment?, CIKM 2021. Differences: no semi-supervised rounds,
+    no sampling of subgraphs. Output: (entities, 2 * (layers + 1) * dimensions), each of unit length.
     """
 
     def __init__(self, graph: JointGraph, dimensions: int, layers: int, generator: torch.Generator) -> None:
@@ -41,19 +41,19 @@ class Psr(Encoder):
         self._to_neighbour = SparsityPattern(self._i, self._j, (size, size))
         self._to_relation = SparsityPattern(self._i, self._k, (size, relations))
         self._relation_and_neighbour = SparsityPattern(self._k, self._j, (relations, size))
-        self._share = 1 / torch.bincount(self._i, minlength=size).clamp(min=1)[self._i]  # of each edge in a mean
+        self._share = 1 / torch.bincount(self._i, minlength=size).clamp(min=1)[self._i]  # weight of each edge in a mean
         self.entities = nn.Parameter(xavier_uniform(size, dimensions, generator).to(device))
         self.relations = nn.Parameter(xavier_uniform(relations, dimensions, generator).to(device))
         self.attention = nn.Parameter(xavier_uniform(2 * layers, dimensions, generator).to(device))
         self._untrained: Tensor | None = None
 
     def forward(self) -> Tensor:
-        """All entities' embeddings, (entities, 2 * (layers + 1) * dimensions)."""
+        """The embeddings of all entities, (entities, 2 * (layers + 1) * dimensions)."""
         z = self._hops()
         return normalize(z if self._untrained is None else _standardised(z) + _standardised(self._untrained))
 
     def _hops(self) -> Tensor:
-        """All hops of both views, side by side."""
+        """All hops of both views, concatenated, (entities, 2 * (layers + 1) * dimensions)."""
         g = normalize(self.relations)  # (R, d)
         of_entities = elu(multiply(self._to_neighbour, self._to_neighbour.sum_edges(self._share), self.entities))
         of_relations = elu(multiply(self._to_relation, self._to_relation.sum_edges(self._share), self.relations))
@@ -72,7 +72,7 @@ class Psr(Encoder):
         return elu(of_neighbours - 2 * of_relations)  # (N, d)
 
     def begin(self, groups: Tensor, *, own: bool) -> None:
-        """Keeps what the encoder gives before it is trained."""
+        """Stores the groups, and the embeddings of the untrained encoder."""
         self._groups = groups
         if own:
             with torch.no_grad():
@@ -85,16 +85,16 @@ class Psr(Encoder):
         total = z.sum() * 0
         for a, b in permutations(self._groups.t(), 2):
             both = (a != ABSENT) & (b != ABSENT)
-            if int(both.sum()) > 1:  # one alone has no spread to be standardised by
-                learned = _standardised(_dropped(gather_rows(z, a[both]), generator))
-                target = _standardised(_dropped(f[b[both]], generator))
+            if int(both.sum()) > 1:  # a single row cannot be standardised
+                learned = _standardised(_with_dropout(gather_rows(z, a[both]), generator))
+                target = _standardised(_with_dropout(f[b[both]], generator))
                 total = total - ((learned * target).sum(1) ** 3).sum()
         return total
 
 
-def _dropped(rows: Tensor, generator: torch.Generator) -> Tensor:
-    kept = torch.rand(rows.shape, generator=generator, device=rows.device) >= DROPPED
-    return rows * kept / (1 - DROPPED)
+def _with_dropout(rows: Tensor, generator: torch.Generator) -> Tensor:
+    kept = torch.rand(rows.shape, generator=generator, device=rows.device) >= DROPOUT
+    return rows * kept / (1 - DROPOUT)
 
 
 def _standardised(rows: Tensor) -> Tensor:

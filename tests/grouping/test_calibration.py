@@ -1,0 +1,62 @@
+"""Calibration: confidences are learned from validation seeds, and doubtful entities stay unmatched."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multiea import Groups
+from multiea.evaluation.reliability import scores_of_confidence
+from multiea.grouping.calibration import Calibration, calibrate
+
+NAMES = ("a", "b")
+
+
+def pairs_of_score(score: np.ndarray, right: np.ndarray) -> tuple[Groups, np.ndarray, Groups]:
+    """Found pairs with a score each, and known groups that say which of them are right."""
+    count = len(score)
+    found = Groups(NAMES, np.column_stack([np.arange(count), np.arange(count)]).astype(np.int32))
+    inside = np.full((count, 2, 2), np.nan, dtype=np.float32)
+    inside[:, 0, 1] = inside[:, 1, 0] = score
+    others = np.arange(count)
+    others[~right] = np.roll(others[~right], 1)  # the known counterparts of wrong pairs are other entities
+    return found, inside, Groups(NAMES, np.column_stack([np.arange(count), others]).astype(np.int32))
+
+
+def test_probabilities_learned_from_one_half_are_right_on_the_other() -> None:
+    rng = np.random.default_rng(0)
+    score = rng.uniform(0.01, 0.99, 4000)
+    right = rng.random(4000) < score**3  # scores that are too high
+    found, inside, known = pairs_of_score(score, right)
+    half = np.arange(4000) < 2000
+    learned = calibrate(found.take(half), inside[half], known)
+    rest = Calibration(learned.coefficients, 0.0, learned.examples).apply(found.take(~half), inside[~half])
+    assert scores_of_confidence(rest, known)["ece"] < 0.05
+    plain = Calibration().apply(found.take(~half), inside[~half])
+    assert scores_of_confidence(plain, known)["ece"] > 0.15
+
+
+def test_the_threshold_drops_groups_that_are_mostly_wrong() -> None:
+    rng = np.random.default_rng(1)
+    score = np.concatenate([rng.uniform(0.6, 0.9, 200), rng.uniform(0.05, 0.2, 200)])
+    right = np.arange(400) < 200
+    found, inside, known = pairs_of_score(score, right)
+    kept = calibrate(found, inside, known).apply(found, inside)
+    assert 190 <= len(kept.groups) <= 230
+    assert (kept.confidence[:190] > 0.5).all()
+
+
+def test_without_known_groups_the_score_itself_is_the_confidence() -> None:
+    found, inside, _ = pairs_of_score(np.array([0.2, 0.7]), np.array([True, True]))
+    calibration = calibrate(found, inside, Groups.empty(NAMES))
+    assert calibration == Calibration()
+    np.testing.assert_allclose(calibration.apply(found, inside).confidence[:, 0], [0.7, 0.2], rtol=1e-5)
+
+
+def test_a_doubtful_member_is_dropped_and_the_group_stays() -> None:
+    groups = Groups(("a", "b", "c"), np.array([[0, 0, 0]], dtype=np.int32))
+    inside = np.full((1, 3, 3), np.nan, dtype=np.float32)
+    for a, b, score in ((0, 1, 0.9), (0, 2, 0.1), (1, 2, 0.05)):
+        inside[0, a, b] = inside[0, b, a] = score
+    found = Calibration(threshold=0.3).apply(groups, inside)
+    assert found.groups.members.tolist() == [[0, 0, -1]]
+    np.testing.assert_allclose(found.confidence, [[0.9, 0.9, 0]], rtol=1e-5)

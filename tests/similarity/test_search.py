@@ -1,0 +1,80 @@
+"""Search for candidates: exact, with 8-bit integers, and by blocking."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from multiea import Task
+from multiea.engines.adjacency import Adjacency
+from multiea.engines.propagation import embed
+from multiea.similarity import int8_embeddings
+from multiea.similarity import search as search_module
+from multiea.similarity.int8_embeddings import Int8Embeddings
+from multiea.similarity.search import search
+from multiea.similarity.signatures import signatures
+from support.quick import SHORT_EMBEDDINGS
+
+
+def random_embeddings(*sizes: int, dimensions: int) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return [normalize(torch.randn(size, dimensions, generator=generator)) for size in sizes]
+
+
+def test_search_finds_the_best_candidates_of_the_whole_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(int8_embeddings, "has_fast_int8_products", lambda: False)
+    monkeypatch.setattr(search_module, "BLOCK_NUMBERS", 500)  # ten rows per block
+    left, right = random_embeddings(70, 50, dimensions=16)
+    found, whole = search(Int8Embeddings(left), Int8Embeddings(right), 5).rows(slice(None)), left @ right.t()
+    wanted = torch.zeros_like(whole, dtype=torch.bool)
+    wanted.scatter_(1, whole.topk(5, dim=1).indices, True)
+    wanted.t().scatter_(1, whole.t().topk(5, dim=1).indices, True)
+    wanted &= whole > 0
+    torch.testing.assert_close(found[wanted], whole[wanted])
+    assert torch.count_nonzero(found) <= wanted.sum() + 5  # rounding may let in a sixth
+
+
+def test_with_many_rows_a_column_keeps_about_the_number_of_candidates_and_the_best_of_them() -> None:
+    left, right = random_embeddings(6000, 200, dimensions=32)
+    found, whole = search(Int8Embeddings(left), Int8Embeddings(right), 50).rows(slice(None)), left @ right.t()
+    of_columns = found >= whole.topk(50, dim=0).values[-1] - 1e-3
+    assert 40 < of_columns.sum(0).float().mean() < 60
+    best = whole.topk(10, dim=0).indices
+    assert (found.gather(0, best) > 0).float().mean() > 0.99
+
+
+def test_int8_cosines_are_accurate_and_equal_for_equal_embeddings() -> None:
+    if not int8_embeddings.has_fast_int8_products():
+        pytest.skip("this processor has no int8 products")
+    left, right = random_embeddings(300, 200, dimensions=1024)
+    right[7], left[3] = right[11], 0
+    cosines = Int8Embeddings(left).cosines(Int8Embeddings(right))
+    assert (cosines - left @ right.t()).abs().max() < 3e-3
+    assert torch.equal(cosines[:, 7], cosines[:, 11])
+    assert not cosines[3].any()
+    torch.testing.assert_close(Int8Embeddings(left)[5:9].cosines(Int8Embeddings(right)), cosines[5:9])
+
+
+def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
+    small: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With as many marks as bootstrapping reaches, hardly any mutual best match is missed."""
+    marks = small.seeds.joined(small.held_out.take(np.arange(len(small.held_out)) % 2 == 0))
+    embeddings, near = (
+        embed([Adjacency(kg) for kg in small.kgs], marks, SHORT_EMBEDDINGS, 0),
+        signatures(small.kgs, marks),
+    )
+    size = len(small.kgs[0].entities)
+    one, other = slice(0, size), slice(size, size + len(small.kgs[1].entities))
+    pair = Int8Embeddings(embeddings[one]), Int8Embeddings(embeddings[other])
+    exact = search(*pair, 20)
+    monkeypatch.setitem(search_module.EXACT_PAIRS, "cpu", 0.0)
+    restricted = search(*pair, 20, (near[one], near[other]))
+    there, back = exact.top(1)[0][:, 0], exact.transposed().top(1)[0][:, 0]
+    rows = torch.nonzero((there >= 0) & (back[there] == torch.arange(len(there))))[:, 0]
+    assert len(rows) > 100
+    assert (restricted.at(rows, there[rows]) > 0).float().mean() > 0.98
+    assert len(restricted.values) <= 20 * sum(restricted.shape)
