@@ -10,6 +10,7 @@ from multiea.grouping.judging import judged_groups
 from multiea.settings.bootstrapping import Bootstrapping
 
 FEWEST_JUDGED = 5
+ROUNDING = 1e-9  # a precision that equals the threshold is enough, whatever the last bit of a sum
 LEAST_SCORE_UNJUDGED = 0.15  # the weakest score of a complete group where too few groups can be judged
 
 
@@ -37,7 +38,7 @@ def _probably_right(groups: Groups, weakest: np.ndarray, validation: Groups, lea
     order = order[np.argsort(-weakest[order], kind="stable")]
     level = weakest[order]
     precision = isotonic_regression(right[order].astype(float), weights=judged[order], increasing=False).x
-    enough = np.count_nonzero(precision >= least)
+    enough = np.count_nonzero(precision >= least - ROUNDING)
     too_low = np.inf if not enough else level[enough] if enough < len(level) else 0.0  # the first that is too imprecise
     return groups.take(weakest > too_low)
 
