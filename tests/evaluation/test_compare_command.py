@@ -81,13 +81,13 @@ def test_the_command_shows_tables_and_how_many_groups_they_rest_on(folders: dict
         "1 run tested against 1, 2 tests in all",
         "10,000 bootstrap resamples of",
         "only in second",
-        "The surest of",
+        "The most confident of",
         "not counted: 135 seeds of both",
     ):
         assert words in result.output
     result = CliRunner().invoke(app, ["compare", folders["one"], folders["two"], folders["one"], "--no-progress"])
     assert "2 runs tested against 1, 4 tests in all: p (Holm)" in result.output
-    assert "The surest of" not in result.output
+    assert "The most confident of" not in result.output
 
 
 @pytest.mark.parametrize(

@@ -119,16 +119,16 @@ def _show_changes(changes: Changes) -> None:
     counts = ", ".join(f"{changes.counts[kind]:,} {kind}" for kind in KINDS)
     out.print(f"Groups of 1 and 2 over {', '.join(changes.kg_names)}: {counts}")
     out.print(f"(not counted: {counted(changes.seeds, 'seed')} of both)")
-    surest = changes.most_confident()
-    if not surest:
+    shown = changes.most_confident()
+    if not shown:
         return
     rows = []
-    for number, change in enumerate(surest, start=1):
+    for number, change in enumerate(shown, start=1):
         for group in change["groups"]:
             members = "; ".join(f"{member['kg']}: {member['name']}" for member in group["members"])
             run = {"first": "1", "second": "2"}[group["run"]]
             rows.append([number, change["what"], run, members, f"{group['confidence']:.2f}", group["right"]])
     out.print()
     total = counted(changes.table["change"].n_unique(), "change")
-    title = f"The surest of {total}; right: according to the held-out groups"
+    title = f"The most confident of {total}; right: according to the held-out groups"
     print_table(title, ["", "what", "run", "group", "confidence", "right"], rows, words=4)
