@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from multiea import MultiEAError
-from multiea.reproduction.cells import NEEDS, needed_cells, read_cells
+from multiea.reproduction.cells import needed_cells, read_cells
+from multiea.reproduction.contents import NEEDS
 from support.experiments import project_cells
 
 REST = 'data = "dbp-4"\nenhancements = ["none"]\n[settings]\nengine = "kecg"'

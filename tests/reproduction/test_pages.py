@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from multiea.reproduction.benchmark_tasks import benchmark_tasks
-from multiea.reproduction.cells import NEEDS
+from multiea.reproduction.contents import NEEDS
 from multiea.reproduction.pages import pages
 from multiea.reproduction.sensitivity import sensitivity_svg
 from multiea.reproduction.statistics import statistics_page

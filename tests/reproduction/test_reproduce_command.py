@@ -9,7 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from multiea.cli.main import app
-from multiea.reproduction.cells import NEEDS, needed_cells
+from multiea.reproduction.cells import needed_cells
+from multiea.reproduction.contents import NEEDS
 from multiea.reproduction.numbers import NOT_RUN
 from multiea.reproduction.page_parts import QUICK
 from support.experiments import project_cells

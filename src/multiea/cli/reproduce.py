@@ -10,7 +10,7 @@ import typer
 from multiea.cli.console import command, err, out, print_json
 from multiea.cli.options import AsJson, Device, ShowProgress
 from multiea.foundation.errors import resolve
-from multiea.reproduction.cells import NEEDS
+from multiea.reproduction.contents import NEEDS
 
 ALL = "all"
 PROJECT = Path(__file__).resolve().parents[3]

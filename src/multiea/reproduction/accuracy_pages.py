@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import mean
 from typing import Any
 
-from multiea.reproduction.cells import BASELINES, NEEDS, Cell
+from multiea.reproduction.cells import Cell
+from multiea.reproduction.contents import BASELINES, NEEDS
 from multiea.reproduction.gold_order import METHODS
 from multiea.reproduction.numbers import NOT_RUN, difference, m_hits, means, published_triple, spread_of, triple
 from multiea.reproduction.page_parts import (

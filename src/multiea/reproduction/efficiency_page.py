@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from statistics import mean
 
 from multiea.data.benchmarks import RECIPES
-from multiea.reproduction.cells import MEASURED, NEEDS, Cell
+from multiea.reproduction.cells import Cell
+from multiea.reproduction.contents import MEASURED, NEEDS
 from multiea.reproduction.numbers import both, m_hits, mean_of, published_triple, triple
 from multiea.reproduction.page_parts import Rows, data_title, table_header, table_row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from multiea.reproduction.cells import NEEDS
+from multiea.reproduction.contents import NEEDS
 
 Rows = Mapping[str, Sequence[Mapping[str, Any]]]  # the stored rows of each cell
 DATA_TITLES = {"dbp-4": "DBP-4", "dwy-3": "DWY-3"}

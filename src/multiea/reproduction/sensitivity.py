@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from multiea.reproduction.cells import NEEDS, Cell
+from multiea.reproduction.cells import Cell
+from multiea.reproduction.contents import NEEDS
 from multiea.reproduction.curves import panels
 from multiea.reproduction.numbers import KS, m_hits, triple
 from multiea.reproduction.page_parts import DATA_TITLES, Rows, data_title, table_header, table_row
