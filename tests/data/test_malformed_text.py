@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import multiea
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
-from multiea.data.readers import read_groups, read_kg
+from multiea.data.readers import GROUP_READERS, KG_READERS, read_groups, read_kg, stem_and_format
 from multiea.data.readers.tables import CSV, TSV, text_rows
 from multiea.data.write import write_task
 from multiea.foundation.errors import InputError, MultiEAError
@@ -389,3 +389,10 @@ def test_the_reported_line_of_a_ragged_row_is_right_at_any_place(text: str, at: 
             rows_of(buffer.getvalue().encode(), lambda path: fields_of(path, quoted=True))
     assert caught.value.line == line
     assert f"{len(rows[0]) + 1} fields" in str(caught.value)
+
+
+def test_every_format_of_kgs_and_groups_has_an_example_here() -> None:
+    formats = {
+        known[1] for fuzzed in FUZZED_FILES.values() if (known := stem_and_format(Path(fuzzed.name))) is not None
+    }
+    assert formats >= {*KG_READERS, *GROUP_READERS}

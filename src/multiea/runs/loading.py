@@ -19,6 +19,8 @@ from multiea.settings.tree import AlignSettings
 
 def load_task(settings: AlignSettings) -> Task:
     """The task of the settings' data set; its origin records how to read it again."""
+    if not isinstance(settings, AlignSettings):
+        raise SettingError(f"load_task takes an AlignSettings, got {settings!r}; multiea.load reads a data set")
     data = settings.data
     if not data.source:
         raise SettingError("no data set is named; give one as DATASET, or as data.source in the file of --config")

@@ -22,7 +22,7 @@ from multiea.data.readers.group_files import (
 from multiea.data.readers.kg_file import KgFile, KgReader
 from multiea.data.readers.rdf import rdf_reader
 from multiea.data.readers.tables import CSV, TSV
-from multiea.foundation.errors import InputError, resolve
+from multiea.foundation.errors import InputError, resolve, unknown
 
 RDF_FORMATS: Mapping[str, RdfFormat] = {
     "n-triples": RdfFormat.N_TRIPLES,
@@ -43,7 +43,7 @@ GROUP_READERS: Mapping[str, GroupReader] = {
     "sssom": read_sssom,
     **{name: read_same_as(rdf_format) for name, rdf_format in RDF_FORMATS.items()},
 }
-EXTENSIONS = {
+EXTENSIONS = {  # the first that fits counts
     ".sssom.tsv": "sssom",
     ".tsv": "tsv",
     ".csv": "csv",
@@ -88,7 +88,10 @@ def read_groups(
     path: Path, kgs: Sequence[KnowledgeGraph], *, format_name: str | None = None, lenient: bool = False
 ) -> Groups:
     """Known groups over these KGs from one file."""
-    return resolve(format_name or _format_of(path), GROUP_READERS, what="format of groups")(path, kgs, lenient)
+    chosen = format_name or _format_of(path)
+    if chosen not in GROUP_READERS:
+        raise InputError(unknown(chosen, GROUP_READERS, what="format of groups"), path=path)
+    return GROUP_READERS[chosen](path, kgs, lenient)
 
 
 def _format_of(path: Path) -> str:
