@@ -11,11 +11,11 @@ from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.task import Task
 from multiea.evaluation.evaluate import evaluate
-from multiea.exports.export import Choices, Written, export
+from multiea.exports.export import FORMATS, Choices, Written, export, refuse_unused_options
 from multiea.exports.graph_objects import to_networkx, to_pyg
 from multiea.exports.representatives import merged_names
 from multiea.foundation.atomic_files import refuse_existing
-from multiea.foundation.errors import SettingError
+from multiea.foundation.errors import SettingError, resolve, unknown
 from multiea.grouping.alignment import AlignmentResult
 from multiea.pipeline.align import align as align_task
 from multiea.pipeline.growing import grown_task
@@ -59,8 +59,14 @@ class Alignment(AlignmentResult):
     def export(self, to: str, out: str | Path, *, force: bool = False, **choices: Any) -> Written:
         """Writes it in a standard format: groups, sssom, same-as, alignment-rdf, merged, networkx, pyg.
 
-        choices: closure, predicate, prefer, undo; each applies to some formats.
+        choices: fields of Choices (closure, predicate, prefer, undo); those that a format does not use are refused.
         """
+        names = [part.name for part in fields(Choices)]
+        for name in choices:
+            if name not in names:
+                raise SettingError(unknown(name, names, what="choice"))
+        resolve(to, FORMATS, what="format")
+        refuse_unused_options(to, list(choices))
         return export(Run(self), to, Path(out), Choices(**choices), force=force)
 
     def to_groups(self, out: str | Path, *, force: bool = False) -> Written:

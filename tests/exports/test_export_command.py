@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from multiea import Alignment, OutputError
+from multiea import Alignment, OutputError, SettingError
 from multiea.cli.export import FORMAT_NAMES
+from multiea.cli.export import export as export_command
 from multiea.cli.main import app
-from multiea.exports.export import FORMATS
+from multiea.exports.export import FORMATS, OPTIONS, Choices
 from support.datasets import write_files
 
 
@@ -91,3 +94,18 @@ def test_a_failed_export_leaves_the_old_file_unchanged(
 
 def test_the_help_text_lists_the_registered_formats() -> None:
     assert ", ".join(FORMATS) == FORMAT_NAMES
+
+
+def test_every_option_of_a_format_is_a_choice_and_a_parameter_of_the_command() -> None:
+    parameters = inspect.signature(export_command).parameters
+    choices = {part.name for part in fields(Choices)}
+    assert choices | {"data"} == set(OPTIONS)
+    assert set(OPTIONS) <= set(parameters)
+
+
+def test_choices_that_a_format_does_not_use_are_refused_in_python_too(aligned: Alignment, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="closure has no effect with --to groups; it is for --to same-as"):
+        aligned.export("groups", tmp_path / "groups.tsv", closure=True)
+    with pytest.raises(SettingError, match=r"unknown choice 'closur'.*Did you mean 'closure'"):
+        aligned.export("same-as", tmp_path / "links.nt", closur=True)
+    assert not list(tmp_path.iterdir())

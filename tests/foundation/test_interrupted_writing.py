@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from multiea.cli.main import app
 from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.exports.export import FORMATS
 
 KINDS = {
     "groups": ["export", "RUN", "--to", "groups", "--out", "groups.csv"],
@@ -107,3 +108,7 @@ def test_a_killed_process_changes_nothing(kind: str, tmp_path: Path) -> None:
     after = contents(tmp_path)
     assert {path: after[path] for path in before} == before
     assert all(path.parts[0].startswith(".") for path in after.keys() - before.keys())
+
+
+def test_every_export_format_is_tested_here() -> None:
+    assert {words[3] for words in KINDS.values() if words[0] == "export"} == set(FORMATS)

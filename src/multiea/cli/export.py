@@ -58,7 +58,7 @@ def export(
     )
     exports.refuse_existing_output(to, out_path, force=force)
     opened = open_run(run, with_triples=chosen.needs_triples, data=data)
-    choices = exports.Choices(closure, predicate, tuple(prefer or ()), undo)
+    choices = exports.Choices(closure=closure, predicate=predicate, prefer=tuple(prefer or ()), undo=undo)
     written = exports.export(opened, to, out_path, choices, force=force)
     if as_json:
         answer = {"to": to, "files": [str(path) for path in written.files], "records": written.records}

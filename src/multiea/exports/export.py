@@ -103,7 +103,8 @@ def refuse_unused_options(to: str, given: Sequence[str]) -> None:
     for option in given:
         users = [name for name, one in FORMATS.items() if option in one.options]
         if users and to not in users:
-            raise SettingError(f"--{option} has no effect with --to {to}; it is for --to {', '.join(users)}")
+            name = option.replace("_", "-")
+            raise SettingError(f"--{name} has no effect with --to {to}; it is for --to {', '.join(users)}")
 
 
 def _refuse_wrong_ending(to: str, out: Path) -> None:

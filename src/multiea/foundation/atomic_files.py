@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import re
+import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,12 +51,13 @@ def new_folder(out: Path, kind: str, *, force: bool = False) -> Iterator[Path]:
     """
     refuse_existing(out, kind, force=force)
     place = out.resolve()  # follows symbolic links
+    draft = _draft_path(place)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=f".{place.name}.", suffix=".partial", dir=place.parent))
-    except OSError as error:
-        raise OutputError(f"cannot write to {place.parent}: {error.strerror}; choose another folder") from None
-    try:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft.mkdir(mode=0o700)
+        except OSError as error:
+            raise OutputError(f"cannot write to {place.parent}: {error.strerror}; choose another folder") from None
         yield draft
         draft.chmod(0o777 & ~_umask())
         refuse_existing(out, kind, force=force)  # it may have been created in the meantime
@@ -85,14 +86,13 @@ def new_file(out: Path, *, force: bool = False) -> Iterator[Path]:
     """A temporary file that becomes `out` on success. On failure it is removed and `out` stays unchanged."""
     refuse_existing_file(out, force=force)
     place = out.resolve()
+    draft = _draft_path(place)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{place.name}.", suffix=".partial", dir=place.parent)
-        os.close(handle)
-    except OSError as error:
-        raise OutputError(f"cannot write to {place.parent}: {error.strerror}; choose another place") from None
-    draft = Path(name)
-    try:
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft.touch(mode=0o600, exist_ok=False)
+        except OSError as error:
+            raise OutputError(f"cannot write to {place.parent}: {error.strerror}; choose another place") from None
         yield draft
         draft.chmod(0o666 & ~_umask())
         refuse_existing_file(out, force=force)
@@ -101,6 +101,11 @@ def new_file(out: Path, *, force: bool = False) -> Iterator[Path]:
         raise _as_output_error(error, draft, out) from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _draft_path(place: Path) -> Path:
+    """A hidden place beside the output, known before it is created: an interruption at any moment can remove it."""
+    return place.with_name(f".{place.name}.{secrets.token_hex(6)}.partial")
 
 
 def refuse_existing_file(out: Path, *, force: bool = False) -> None:

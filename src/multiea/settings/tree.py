@@ -11,6 +11,7 @@ from multiea.settings.bootstrapping import Bootstrapping
 from multiea.settings.data import Data
 from multiea.settings.engines import (
     PROPAGATION,
+    TRAINING_DEFAULTS,
     check_engine,
     default_enhancement,
     default_training,
@@ -37,8 +38,8 @@ class AlignSettings:
 
     engine: str = setting(
         PROPAGATION,
-        "What turns KGs into embeddings: propagation, an encoder to train (multiea, mtranse, iptranse, gcn-align, "
-        "kecg, naea, psr), or both, such as propagation+multiea.",
+        f"What turns KGs into embeddings: propagation, an encoder to train ({', '.join(TRAINING_DEFAULTS)}), "
+        "or both, such as propagation+multiea.",
         option="--engine",
     )
     random_state: int = setting(0, "The seed of all random numbers; the same number gives the same result.",
