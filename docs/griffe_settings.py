@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import re
+from importlib import import_module
 from typing import Any
 
 import griffe
+
+from multiea.settings.fields import explanations
 
 EXAMPLE = re.compile(r"(?:^>>> .*\n?(?:^[^\s>].*\n?)*)+", flags=re.MULTILINE)
 
@@ -18,8 +20,10 @@ class Settings(griffe.Extension):
         """Uses the explanation as docstring and the default as value."""
         call = attr.value
         if isinstance(call, griffe.ExprCall) and str(call.function) == "setting":
-            default, about, *_ = call.arguments
-            attr.docstring = griffe.Docstring(ast.literal_eval(str(about)), parent=attr)
+            default, *_ = call.arguments
+            assert attr.parent is not None
+            kind = getattr(import_module(attr.module.path), attr.parent.name)
+            attr.docstring = griffe.Docstring(explanations(kind)[attr.name], parent=attr)
             attr.value = default
 
     def on_object(self, *, obj: griffe.Object, **kwargs: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -26,10 +27,12 @@ from multiea.runs.loading import load_task
 from multiea.runs.opening import Source, open_run, warn_of_changes
 from multiea.runs.run import Run
 from multiea.runs.saving import check_can_be_saved, refuse_replacing_earlier_runs, save_run
-from multiea.settings.data import absolute
+from multiea.settings.data import Data, absolute
 from multiea.settings.engines import PROPAGATION
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
+
+log = logging.getLogger("multiea")
 
 
 class Alignment(AlignmentResult):
@@ -46,7 +49,7 @@ class Alignment(AlignmentResult):
 
     def with_enhancement(self, enhancement: Enhancement) -> Alignment:
         """The same embeddings, compared and grouped in another way."""
-        return replace(self, **regroup(self, enhancement))
+        return regroup(self, enhancement)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes a run folder, the same as the command line writes; multiea.open reads it."""
@@ -104,23 +107,24 @@ class Alignment(AlignmentResult):
         return to_pyg(run, merged_names(run, prefer))
 
 
-Previous = AlignmentResult | str | Path
+EarlierRun = AlignmentResult | str | Path
 
 
 def align(
     task: Task,
     settings: AlignSettings | None = None,
     *,
-    previous: Previous | None = None,
-    grown_from: Previous | None = None,
+    previous: EarlierRun | None = None,
+    grown_from: EarlierRun | None = None,
     **shortcuts: Any,
 ) -> Alignment:
     """Aligns all KGs of a task in a single pass, learning from its seeds only.
 
-    settings: an AlignSettings. shortcuts: single settings by name, such as engine="multiea", bootstrap="none",
-    enhancement="none", random_state=1, device="cpu", duplicates=["en"], training=Training(epochs=5). previous: an
-    alignment or a run folder whose group ids are carried on; it changes nothing else. grown_from: an alignment or a run
-    folder of all KGs but a new one, from which bootstrapping starts; `add` makes the task for it.
+    settings: an AlignSettings; its data settings are for `load_task`. shortcuts: single settings by name, such as
+    engine="multiea", bootstrap="none", enhancement="none", random_state=1, device="cpu", duplicates=["en"],
+    training=Training(epochs=5). previous: an alignment or a run folder whose group ids are carried on; it changes
+    nothing else. grown_from: an alignment or a run folder of all KGs but a new one, from which bootstrapping starts;
+    `add` makes the task for it.
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
@@ -130,6 +134,8 @@ def align(
         raise SettingError(f"settings must be an AlignSettings, got {settings!r}")
     else:
         settings = settings.changed(**shortcuts)
+    if isinstance(task, Task):
+        _warn_of_unused_data_settings(settings.data, task)
     previous = settings.data.previous if previous is None else previous
     grown_from = settings.data.grown_from if grown_from is None else grown_from
     ancestor = None
@@ -137,12 +143,24 @@ def align(
         ancestor = previous.as_ancestor() if isinstance(previous, AlignmentResult) else read_ancestor(previous)
     before = grown_from if isinstance(grown_from, AlignmentResult | None) else open_run(grown_from).alignment
     if isinstance(task, Task):
-        data = task.origin.data
-        if isinstance(previous, str | Path) and data.grown_from is None:
-            data = replace(data, previous=absolute(previous))
-        split_state = None if data.random_state == settings.random_state else data.random_state
-        settings = replace(settings, data=replace(data, name=task.name, random_state=split_state))
+        settings = replace(settings, data=_recorded_data(task, settings.random_state, previous))
     return Alignment.of(align_task(task, settings, ancestor=ancestor, grown_from=before))
+
+
+def _warn_of_unused_data_settings(data: Data, task: Task) -> None:
+    """Warns of settings of the data set that the task was not loaded with."""
+    given, used = data.with_absolute_paths(), task.origin.data
+    for name in ("source", "seeds", "train_ratio", "validation_ratio", "lenient"):
+        if getattr(given, name) and getattr(given, name) != getattr(used, name):
+            log.warning("data.%s of the settings is not used: the task was loaded without it; use load_task", name)
+
+
+def _recorded_data(task: Task, random_state: int, previous: EarlierRun | None) -> Data:
+    """The data settings that a run records: where the task comes from, and the previous run."""
+    data = task.origin.data
+    path = absolute(previous) if isinstance(previous, str | Path) and data.grown_from is None else None
+    split_state = None if data.random_state == random_state else data.random_state
+    return replace(data, name=task.name, previous=path, random_state=split_state)
 
 
 def add(

@@ -110,7 +110,7 @@ def test_the_help_names_the_default_of_the_setting(option: str) -> None:
     default = value_at(AlignSettings.default(), key)
     if key.startswith("training.") and default is not None:
         assert text.endswith("By default that of the encoder.")
-    elif default not in (None, False, ()):
+    elif default is not None and default is not False and default != ():
         assert text.endswith(f"Default: {default}.")
 
 

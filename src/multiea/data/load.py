@@ -15,11 +15,9 @@ from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
 from multiea.data.task import Task
 from multiea.foundation.errors import InputError, counted
-from multiea.settings.data import Data
+from multiea.settings.data import DEFAULT_TRAIN_RATIO, Data
 
 log = logging.getLogger("multiea")
-
-DEFAULT_TRAIN_RATIO = 0.3
 
 
 def load(
@@ -54,6 +52,7 @@ def load(
         source=(str(source),) if isinstance(source, str | Path) else tuple(map(str, source)),
         seeds=None if seeds is None else str(seeds),
         train_ratio=train_ratio,
+        validation_ratio=validation_ratio or None,
         random_state=random_state if is_split else None,
         lenient=lenient,
     )

@@ -16,6 +16,7 @@ from multiea.data.open_seeds import OpenSeeds
 from multiea.data.origin import Origin
 from multiea.foundation.errors import InputError, SettingError, check_random_state, counted
 from multiea.foundation.offsets import offsets
+from multiea.settings.data import DEFAULT_TRAIN_RATIO
 
 
 class Task:
@@ -58,7 +59,9 @@ class Task:
         """Where each KG's entities begin in the joint id space, (M + 1,)."""
         return offsets(len(kg.entities) for kg in self.kgs)
 
-    def split(self, train_ratio: float = 0.3, validation_ratio: float = 0.0, random_state: int = 0) -> Task:
+    def split(
+        self, train_ratio: float = DEFAULT_TRAIN_RATIO, validation_ratio: float = 0.0, random_state: int = 0
+    ) -> Task:
         """All known groups split again into seeds, validation and held-out groups.
 
         The split depends on what the groups hold and on the random state, not on the order of groups, entities or KGs.
@@ -77,7 +80,9 @@ class Task:
         seeds, validation, held_out = (self.known.take(part) for part in np.split(order, cuts))
         data = self.origin.data
         if data.source and data.grown_from is None:
-            data = replace(data, train_ratio=train_ratio, random_state=random_state)
+            data = replace(
+                data, train_ratio=train_ratio, validation_ratio=validation_ratio or None, random_state=random_state
+            )
         origin = replace(self.origin, data=data)
         return Task(self.kgs, seeds, held_out, validation, self.open_seeds, name=self.name, origin=origin)
 

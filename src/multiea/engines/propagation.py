@@ -19,10 +19,8 @@ from torch.nn.functional import normalize
 from multiea.data.groups import ABSENT, Groups
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
 from multiea.engines.damping import damp_and_project
-from multiea.settings.propagation import Propagation
+from multiea.settings.propagation import DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY, FEW_ENTITIES, Propagation
 
-FEW_ENTITIES = 30_000  # up to this many, longer marks cost little time
-DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY = 768, 512
 MOST_NUMBERS = 700_000_000  # of all embeddings together, 2.8 GB: with very many entities they become shorter
 ENTRIES_AT_ONCE = {"cpu": 1 << 16, "cuda": 1 << 23}  # small sparse products are combined up to this many entries
 

@@ -1,7 +1,7 @@
 """Canonical order: everything between reading and the result runs in an order that depends on names only.
 
-Random numbers, ties and samples then fall on the same entities, however the task was ordered. Only `align` and the
-scoring of a result enter this order; all other stages may rely on it.
+Random numbers, ties and samples then fall on the same entities, however the task was ordered. A task enters this order
+where it is aligned (`pipeline/`) and where a result is scored or grouped again; all other stages may rely on it.
 """
 
 from __future__ import annotations
@@ -55,6 +55,11 @@ class CanonicalOrder:
         open_seeds = OpenSeeds(known, task.open_seeds.looked_in[order][:, list(columns)])
         canonical = Task(kgs, seeds, held_out, validation, open_seeds, name=task.name)
         return cls(task, canonical, columns, tuple(given_positions[kg] for kg in columns), tuple(positions))
+
+    @property
+    def given_numbering(self) -> tuple[tuple[Positions, ...], list[int]]:
+        """What `renumbered` of groups needs to return to the given order: positions, and columns of the given KGs."""
+        return self.given_positions, sorted(range(len(self.given_columns)), key=lambda kg: self.given_columns[kg])
 
     def groups_to_canonical(self, groups: Groups) -> Groups:
         """Groups over the given task, over the canonical one; their rows stay in order."""

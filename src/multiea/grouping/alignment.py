@@ -35,7 +35,8 @@ class AlignmentResult:
     (N, d) of all entities, KG after KG. settings: everything needed to make it again. calibration: how scores became
     confidences. signatures: of all entities, where large KGs are searched by blocking. duplicates: further members of
     found groups, in KGs that contain duplicates. ids: of its groups, where they carry on those of a previous run;
-    otherwise they depend on the members only. completed_seeds: open seeds with the members that were found for them.
+    otherwise they depend on the members only. peak_rss_mb: of the process that made it, where it was opened from a run
+    folder. completed_seeds: open seeds with the members that were found for them.
     """
 
     task: Task
@@ -49,6 +50,7 @@ class AlignmentResult:
     duplicates: Duplicates = field(default_factory=Duplicates)
     ids: GroupIds | None = None
     completed_seeds: FoundGroups | None = None
+    peak_rss_mb: int | None = None
     _scores_of_all: tuple[Pairs, list[np.ndarray]] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -126,8 +128,10 @@ class AlignmentResult:
 
     def as_ancestor(self) -> Ancestor:
         """What another run needs to carry on the ids of this one."""
-        once_used = {} if self.ids is None else {"once_used": self.ids.lineage["group_id"]}
-        return Ancestor(self.groups.select("group_id", "kg", "entity"), self.task.kg_names, **once_used)
+        groups = self.groups.select("group_id", "kg", "entity")
+        if self.ids is None:
+            return Ancestor(groups, self.task.kg_names)
+        return Ancestor(groups, self.task.kg_names, self.ids.lineage["group_id"])
 
     def following(self, ancestor: Ancestor) -> Self:
         """The same groups, with ids that carry on those of a previous run."""

@@ -47,6 +47,7 @@ class Ancestor:
     groups: pl.DataFrame
     kg_names: tuple[str, ...]
     once_used: pl.Series = field(default_factory=lambda: pl.Series([], dtype=pl.String))
+    place: str | None = None  # the run folder, for errors
 
     def lacks(self, kg_names: Sequence[str]) -> tuple[str, ...]:
         """The KGs of a list that it does not have."""

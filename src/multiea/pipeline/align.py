@@ -77,6 +77,7 @@ def _new_kgs(ancestor: Ancestor, kg_names: Sequence[str]) -> tuple[str, ...]:
     if len(new) == len(kg_names):
         raise InputError(
             f"the previous run is over other KGs: {', '.join(ancestor.kg_names)}",
+            path=ancestor.place,
             expected=f"at least one KG of this task: {', '.join(kg_names)}",
             hint="KGs are identified by their names",
         )

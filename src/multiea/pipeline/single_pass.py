@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -34,6 +34,7 @@ from multiea.settings.tree import AlignSettings
 from multiea.similarity.pools import candidate_pools, pool_similarities
 
 log = logging.getLogger("multiea")
+Result = TypeVar("Result", bound=AlignmentResult)
 
 
 def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart | None = None) -> AlignmentResult:
@@ -51,7 +52,7 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
         scores = pool_similarities(learned.embeddings, sizes, pools, settings.enhancement, learned.signatures)
     with memory_errors_explained(), timed(seconds, "grouping"):
         found, duplicates = find_groups(to_compare, learned.embeddings, scores, pools, calibration, settings.duplicates)
-    to_given = order.given_positions, sorted(range(len(sizes)), key=lambda kg: order.given_columns[kg])
+    to_given = order.given_numbering
     has_open_seeds = len(order.given.open_seeds) > 0
     signatures = learned.signatures
     return AlignmentResult(
@@ -71,8 +72,8 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
     )
 
 
-def regroup(alignment: AlignmentResult, enhancement: Enhancement) -> dict[str, Any]:
-    """What changes in an alignment whose embeddings are compared and grouped in another way."""
+def regroup(alignment: Result, enhancement: Enhancement) -> Result:
+    """The same embeddings, compared and grouped in another way."""
     order = alignment.order
     known = Task(order.canonical.kgs, order.groups_to_canonical(alignment.known.groups))
     embeddings = order.to_canonical(alignment.embeddings)
@@ -82,15 +83,16 @@ def regroup(alignment: AlignmentResult, enhancement: Enhancement) -> dict[str, A
     scores = pool_similarities(embeddings, sizes, pools, enhancement, signatures)
     settings = replace(alignment.settings, enhancement=enhancement)
     found, duplicates = find_groups(known, embeddings, scores, pools, Calibration(), settings.duplicates)
-    to_given = order.given_positions, sorted(range(len(sizes)), key=lambda kg: order.given_columns[kg])
-    return {
-        "settings": settings,
-        "calibration": Calibration(),
-        "found": found.renumbered(*to_given, order.given.kg_names),
-        "duplicates": duplicates.renumbered(*to_given),
-        "ids": None,
-        "_scores_of_all": None,
-    }
+    to_given = order.given_numbering
+    return replace(
+        alignment,
+        settings=settings,
+        calibration=Calibration(),
+        found=found.renumbered(*to_given, order.given.kg_names),
+        duplicates=duplicates.renumbered(*to_given),
+        ids=None,
+        _scores_of_all=None,
+    )
 
 
 def _learn_embeddings(canonical: Task, settings: AlignSettings, start: WarmStart | None) -> LearnedEmbeddings:

@@ -10,6 +10,7 @@ from multiea.settings.parsing import GivenValue
 from multiea.settings.tree import AlignSettings, option_keys
 
 UNKNOWN_DATA, UNKNOWN_RUN = "DATASET", "RUN"
+NAMED_BY_COMMAND = ("data.name", "data.source")
 
 
 def rerun(subject: Subject) -> Section:
@@ -51,15 +52,13 @@ def align_command(subject: Subject) -> list[str]:
 
 
 def settings_without_option(settings: AlignSettings) -> list[str]:
-    """The keys of settings whose values no option of the command line can set."""
-    keys, values = set(option_keys().values()), settings.flat()
-    given = [GivenValue(key, value, key) for key, value in values.items() if key in keys and not _is_data(key)]
+    """The keys of settings whose values the printed command does not set."""
+    if settings.data.grown_from is not None:
+        return []  # the command takes all settings from the run
+    keys, values = {*option_keys().values(), *NAMED_BY_COMMAND}, settings.flat()
+    given = [GivenValue(key, value, key) for key, value in values.items() if key in keys]
     by_options = AlignSettings.from_given(given, engine_may_be_unknown=True).flat()
-    return [key for key, value in values.items() if not _is_data(key) and value != by_options.get(key)]
-
-
-def _is_data(key: str) -> bool:
-    return key.startswith("data.")
+    return [key for key, value in values.items() if value != by_options.get(key)]
 
 
 def _command(words: list[str]) -> Html:

@@ -16,6 +16,7 @@ from multiea.foundation.errors import InputError
 from multiea.grouping.lineage import LINEAGE, Ancestor, no_lineage
 from multiea.runs.layout import REQUIRED_FILES
 from multiea.settings.config_file import CONFIG_OF_A_RUN, values_in_file
+from multiea.settings.parsing import GivenValue
 from multiea.settings.tree import AlignSettings
 
 
@@ -25,7 +26,8 @@ def read_ancestor(folder: str | Path) -> Ancestor:
     with damage_reported(folder):
         groups = read_table(folder / "groups.parquet", ["group_id", "kg", "entity"])
         kgs = read_table(folder / "entities.parquet", ["kg"])["kg"]
-        return Ancestor(groups, tuple(kgs.unique(maintain_order=True)), read_lineage(folder)["group_id"])
+        names = tuple(kgs.unique(maintain_order=True))
+        return Ancestor(groups, names, read_lineage(folder)["group_id"], str(folder))
 
 
 def read_metrics(folder: str | Path) -> dict[str, Any]:
@@ -61,6 +63,8 @@ def read_run_settings(folder: Path) -> AlignSettings:
     given = values_in_file(path)
     if not {"engine", "enhancement.mode"} <= {one.key for one in given}:
         raise InputError("damaged: no engine or no enhancement in it", path=path, expected="the file as written")
+    if "enhancement.candidates" not in {one.key for one in given}:  # recorded wherever the default is a number
+        given.append(GivenValue("enhancement.candidates", None, str(path)))
     return AlignSettings.from_given(given, engine_may_be_unknown=True)
 
 

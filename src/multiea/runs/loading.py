@@ -26,16 +26,14 @@ def load_task(settings: AlignSettings) -> Task:
         raise SettingError("no data set is named; give one as DATASET, or as data.source in the file of --config")
     if data.grown_from is not None:
         return _load_grown_task(data)
-    task = load(
+    return load(
         data.source,
         seeds=data.seeds,
         train_ratio=data.train_ratio,
+        validation_ratio=data.validation_ratio or 0.0,
         random_state=settings.random_state if data.random_state is None else data.random_state,
         lenient=data.lenient,
     )
-    recorded = replace(task.origin.data, previous=data.with_absolute_paths().previous)
-    origin = replace(task.origin, data=recorded)
-    return Task(task.kgs, task.seeds, task.held_out, task.validation, name=task.name, origin=origin)
 
 
 def _load_grown_task(data: Data) -> Task:

@@ -158,10 +158,11 @@ def _read_alignment(folder: Path) -> AlignmentResult:
         Calibration(**(calibration | {"coefficients": tuple(calibration["coefficients"])})),
         _signatures(tensors, task),
         history,
-        manifest.get("seconds", {}),
+        read_metrics(folder).get("seconds", manifest.get("seconds", {})),
         duplicates=stored.duplicates(),
         ids=stored.ids(read_lineage(folder)),
         completed_seeds=stored.completed_seeds if len(task.open_seeds) else None,
+        peak_rss_mb=manifest.get("peak_rss_mb"),
     )
 
 
@@ -187,7 +188,10 @@ def _read_task(folder: Path, settings: AlignSettings) -> Task:
     with errors_in(path):
         open_seeds = OpenSeeds.read(kgs, path) if path.is_file() else None
     name = settings.data.name or folder.resolve().name
-    return Task(kgs, seeds, held_out, validation, open_seeds, name=name, origin=Origin(settings.data))
+    data = settings.data
+    if data.random_state is None and data.grown_from is None:
+        data = replace(data, random_state=settings.random_state)
+    return Task(kgs, seeds, held_out, validation, open_seeds, name=name, origin=Origin(data))
 
 
 def _read_tensors(folder: Path, task: Task) -> dict[str, torch.Tensor]:

@@ -32,13 +32,15 @@ class Run:
         """The run of an alignment, scored against its held-out groups."""
         start = time.perf_counter()
         metrics = evaluate(alignment)
-        spent = alignment.seconds
-        read = alignment.task.origin.seconds
-        total = read + spent.get("align", 0.0) + time.perf_counter() - start
-        seconds = {"read": read, **{stage: spent[stage] for stage in STAGES if stage in spent}, "total": total}
+        seconds = dict(alignment.seconds)
+        if "total" not in seconds:  # an alignment opened from a run folder has the timings of that run
+            read, stages = alignment.task.origin.seconds, {name: seconds[name] for name in STAGES if name in seconds}
+            total = read + seconds.get("align", 0.0) + time.perf_counter() - start
+            seconds = {"read": read, **stages, "total": total}
+        memory = peak_rss_mb() if alignment.peak_rss_mb is None else alignment.peak_rss_mb
         metrics |= {"engine": alignment.settings.engine}
         metrics |= {name: alignment.history.get(name) for name in ("bootstrap", "search")}
-        return cls(alignment, metrics | {"seconds": seconds, "peak_rss_mb": peak_rss_mb()})
+        return cls(alignment, metrics | {"seconds": seconds, "peak_rss_mb": memory})
 
     def new_open_seeds(self) -> dict[str, dict[str, int]]:
         """For each new KG the number of open seeds whose member there was looked for, and found."""

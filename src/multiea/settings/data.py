@@ -10,6 +10,9 @@ from multiea.foundation.errors import SettingError, check_random_state, check_sh
 from multiea.settings.fields import setting
 
 EMBEDDED_NAMES = ("world",)
+DEFAULT_TRAIN_RATIO = 0.3
+NOT_IF_ADDED = ("train_ratio", "validation_ratio", "random_state", "previous")  # where a KG is added to a run
+ONLY_IF_ADDED = ("kg_name", "held_out")
 PATHS = ("seeds", "previous", "grown_from", "held_out")  # settings that are paths, besides the source
 
 
@@ -26,9 +29,11 @@ class Data:
     )
     train_ratio: float | None = setting(
         None,
-        "The share of known groups used as seeds; 0.3 by default, unless the data set defines the split.",
+        f"The share of known groups used as seeds; {DEFAULT_TRAIN_RATIO} by default, unless the data set defines the "
+        "split.",
         option="--train-ratio",
     )
+    validation_ratio: float | None = setting(None, "The share of known groups that become validation groups.")
     random_state: int | None = setting(None, "The random state of the split; by default that of the run.")
     lenient: bool = setting(False, "Drop members of groups that their KG does not have.", option="--lenient")
     previous: str | None = setting(None, "A run folder whose group ids are carried on.", option="--previous")
@@ -39,12 +44,15 @@ class Data:
     held_out: str | None = setting(None, "A file of known groups for evaluation, where a KG is added.")
 
     def __post_init__(self) -> None:
-        if self.train_ratio is not None:
-            check_share("train_ratio", self.train_ratio)
+        if not isinstance(self.source, tuple):
+            raise SettingError(f"data.source must be a tuple of paths, got {self.source!r}")
+        for name in ("train_ratio", "validation_ratio"):
+            if getattr(self, name) is not None:
+                check_share(name, getattr(self, name))
         if self.random_state is not None:
             check_random_state(self.random_state)
         is_added = self.grown_from is not None
-        for name in ("train_ratio", "random_state", "previous") if is_added else ("kg_name", "held_out"):
+        for name in NOT_IF_ADDED if is_added else ONLY_IF_ADDED:
             if getattr(self, name) is not None:
                 problem = "cannot be combined" if is_added else "can only be used"
                 raise SettingError(f"data.{name} {problem} with data.grown_from (a run to which a KG is added)")

@@ -55,19 +55,20 @@ def given_values(
 ) -> Iterator[GivenValue]:
     """Every value of a tree, converted to the type of its key; place_of: where a key was set, for error messages."""
     for name, value in tree.items():
+        place = place_of(table + name)
         key = schema.renamed.get(table + name, table + name)
         if key in schema.tables and isinstance(value, dict):
             yield from given_values(value, schema, place_of, f"{key}.")
         elif key in schema.tables:
-            raise SettingError(f"{place_of(key)}: expected a table of settings, got {_shortened(value)}")
+            raise SettingError(f"{place}: expected a table of settings, got {_shortened(value)}")
         elif key not in schema.keys:
-            raise SettingError(f"{place_of(key)}: {_unknown_key(key, schema)}")
+            raise SettingError(f"{place}: {_unknown_key(key, schema)}")
         else:
             try:
-                yield GivenValue(key, _converted(value, schema.keys[key]), place_of(key))
+                yield GivenValue(key, _converted(value, schema.keys[key]), place)
             except (TypeError, OverflowError):
                 expected = _type_name(schema.keys[key])
-                raise SettingError(f"{place_of(key)}: expected {expected}, got {_shortened(value)}") from None
+                raise SettingError(f"{place}: expected {expected}, got {_shortened(value)}") from None
 
 
 def _unknown_key(key: str, schema: Schema) -> str:

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from multiea.foundation.errors import SettingError, check_share
 from multiea.settings.fields import setting
 
+FEW_ENTITIES = 30_000  # up to this many, longer marks cost little time
+DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY = 768, 512
+
 
 @dataclass(frozen=True)
 class Propagation:
     """How marks flow through the graph, and how much each view of what arrives counts."""
 
     dimensions: int | None = setting(
-        None, "Length of a propagation mark; by default 768 for up to 30,000 entities and 512 for more."
+        None,
+        f"Length of a propagation mark; by default {DIMENSIONS_OF_FEW} for up to {FEW_ENTITIES:,} entities and "
+        f"{DIMENSIONS_OF_MANY} for more.",
     )
     relation_numbers: int | None = setting(
         None, "How many numbers describe a relation; by default a quarter of the dimensions."

@@ -33,7 +33,9 @@ class Training:
     epochs: int = setting(100, "The maximum number of epochs.", option="--epochs")
     evaluate_every: int = setting(5, "Validation seeds are evaluated every this many epochs.")
     patience: int = setting(10, "Training stops after this many evaluations without improvement.")
-    validation_ratio: float = setting(0.1, "Share of the seeds used as validation seeds for early stopping.")
+    validation_ratio: float = setting(
+        0.1, "Share of the seeds used as validation seeds for early stopping; at least 0.1 in propagation+ENCODER."
+    )
 
     def __post_init__(self) -> None:
         resolve(self.strategy, dict.fromkeys(STRATEGY_NAMES), what="strategy")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from multiea.settings.engines import (
 )
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.fields import options_of, recorded_values, setting
-from multiea.settings.parsing import GivenValue, errors_at, schema_of, with_given_values
+from multiea.settings.parsing import GivenValue, errors_at, given_values, schema_of, with_given_values
 from multiea.settings.propagation import Propagation
 from multiea.settings.training import Training
 
@@ -66,37 +66,58 @@ class AlignSettings:
             raise SettingError("pairwise training needs a single encoder as engine; propagation trains nothing")
 
     @classmethod
-    def default(cls, engine: str = PROPAGATION, **changes: Any) -> AlignSettings:
-        """The defaults of an engine, with some settings changed.
+    def default(cls, engine: str | None = None, **changes: Any) -> AlignSettings:
+        """The defaults of an engine (propagation by default), with some settings changed.
 
-        changes: any field by name. `enhancement` may be a mode and `bootstrap` a pool; None stands for the default.
+        changes: any field by name. `enhancement` may be a mode and `bootstrap` a pool; None means the default.
         """
-        check_engine(engine)
-        return cls._default(engine).changed(**changes)
+        name = PROPAGATION if engine is None else engine
+        check_engine(name)
+        return cls._default(name).changed(**changes)
 
     @classmethod
     def _default(cls, engine: str, mode: str = Enhancement.mode) -> AlignSettings:
         return cls(engine=engine, enhancement=default_enhancement(engine, mode), training=default_training(engine))
 
     def changed(self, **changes: Any) -> AlignSettings:
-        """The same with some settings changed; the engine stays, since other defaults depend on it."""
+        """The same with some settings changed; the engine stays, since other defaults depend on it.
+
+        With a mode as `enhancement` or a pool as `bootstrap`, the other settings of that table stay as they are.
+        """
+        given = {name: value for name, value in changes.items() if value is not None}
         names = [part.name for part in fields(self)]
-        for name in changes:
+        for name in given:
             if name not in names:
                 raise SettingError(unknown(name, names, what="setting"))
-        if changes.get("engine", self.engine) != self.engine:
+        if given.get("engine", self.engine) != self.engine:
             raise SettingError(
                 f"these settings are for engine '{self.engine}'; "
-                f"make those of another engine with AlignSettings.default('{changes['engine']}')"
+                f"make those of another engine with AlignSettings.default('{given['engine']}')"
             )
-        mode, pool, kgs = changes.get("enhancement"), changes.get("bootstrap"), changes.get("duplicates")
-        if isinstance(mode, str):
-            changes["enhancement"] = default_enhancement(self.engine, mode)
-        if isinstance(pool, str):
-            changes["bootstrap"] = replace(self.bootstrap, pool=pool)
-        if kgs is not None:
-            changes["duplicates"] = tuple(dict.fromkeys(_names(kgs)))
-        return replace(self, **{name: value for name, value in changes.items() if value is not None})
+        if isinstance(mode := given.get("enhancement"), str):
+            given["enhancement"] = self._enhancement_with_mode(mode)
+        if isinstance(pool := given.get("bootstrap"), str):
+            given["bootstrap"] = replace(self.bootstrap, pool=pool)
+        return replace(self, **{name: self._checked(name, value) for name, value in given.items()})
+
+    def _enhancement_with_mode(self, mode: str) -> Enhancement:
+        """Another mode with its defaults, except values that differ from the defaults of the present mode."""
+        default = default_enhancement(self.engine, self.enhancement.mode)
+        own = {name: value for name, value in vars(self.enhancement).items() if value != getattr(default, name)}
+        return replace(default_enhancement(self.engine, mode), **own)
+
+    @staticmethod
+    def _checked(name: str, value: Any) -> Any:
+        """A value of the right type; numpy numbers and any sequence of names are converted."""
+        if name in SCHEMA.tables:
+            kind = SCHEMA.tables[name]
+            if not isinstance(value, kind):
+                raise SettingError(f"{name} must be a multiea.{kind.__name__}, got {value!r}")
+            return value
+        if name == "duplicates":
+            value = list(dict.fromkeys([value] if isinstance(value, str) else value))
+        value = value.item() if hasattr(value, "item") else value
+        return next(given_values({name: value}, SCHEMA, lambda key: key)).value
 
     @classmethod
     def from_given(cls, given: Iterable[GivenValue], *, engine_may_be_unknown: bool = False) -> AlignSettings:
@@ -120,7 +141,8 @@ class AlignSettings:
         for table in SCHEMA.tables:
             of_table = {one.key.split(".")[1]: one for one in last.values() if one.key.startswith(f"{table}.")}
             tables[table] = with_given_values(getattr(default, table), of_table)
-        return replace(with_given_values(default, {key: one for key, one in last.items() if "." not in key}), **tables)
+        settings = with_given_values(default, {key: one for key, one in last.items() if "." not in key})
+        return replace(settings, duplicates=tuple(dict.fromkeys(settings.duplicates)), **tables)
 
     @property
     def uses_propagation(self) -> bool:
@@ -156,7 +178,3 @@ def option_keys() -> dict[str, str]:
     for table, kind in SCHEMA.tables.items():
         keys |= {option: f"{table}.{name}" for name, option in options_of(kind).items()}
     return keys
-
-
-def _names(kgs: Sequence[str]) -> Sequence[str]:
-    return (kgs,) if isinstance(kgs, str) else kgs
