@@ -138,6 +138,9 @@ def align(
         _warn_of_unused_data_settings(settings.data, task)
     previous = settings.data.previous if previous is None else previous
     grown_from = settings.data.grown_from if grown_from is None else grown_from
+    for name, earlier in (("previous", previous), ("grown_from", grown_from)):
+        if not isinstance(earlier, EarlierRun | None):
+            raise SettingError(f"{name} must be an alignment or a run folder, got {earlier!r}")
     ancestor = None
     if previous is not None:
         ancestor = previous.as_ancestor() if isinstance(previous, AlignmentResult) else read_ancestor(previous)
@@ -180,6 +183,10 @@ def add(
     >>> seeds = Groups.from_names([*alignment.task.kgs, kg], [{"en": "Oslo", "no": "Oslo"}])  # doctest: +SKIP
     >>> multiea.add(alignment, kg, seeds)  # doctest: +SKIP
     """
+    kinds = ((alignment, AlignmentResult), (kg, KnowledgeGraph), (seeds, Groups), (held_out, Groups | None))
+    for value, kind in kinds:
+        if not isinstance(value, kind):
+            raise SettingError(f"add takes an alignment, a KnowledgeGraph and Groups, got {value!r}")
     task = grown_task(alignment.task, kg, seeds, held_out)
     return align(task, settings, grown_from=alignment, **shortcuts)
 

@@ -52,7 +52,7 @@ def test_lenient_drops_unknown_entities_and_names_them_once(mixed: Path) -> None
     (mixed / "seeds.tsv").write_text("a\tb\nx\thttp://b/x\ny\tnobody\n", encoding="utf-8")
     outcome = invoke("inspect", mixed)
     assert outcome.code == 2
-    assert "1 entity of groups is not in the KG: 'nobody' (b, line 3)" in outcome.output
+    assert "1 entity in the groups is not in the KG: 'nobody' (b, line 3)" in outcome.output
     assert "--lenient" in outcome.output
     outcome = invoke("inspect", mixed, "--lenient")
     assert outcome.code == 0

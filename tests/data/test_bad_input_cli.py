@@ -66,7 +66,9 @@ def test_warnings_of_a_lenient_inspection_go_to_stderr_and_to_json(tmp_path: Pat
     write_files(tmp_path, {**GOOD, "seeds.tsv": "en\tfr\na\tx\nb\tgone\n"})
     result = RUNNER.invoke(app, ["inspect", "--json", "--lenient", str(tmp_path)])
     assert result.exit_code == 0
-    assert any("dropped 1 entity" in warning for warning in json.loads(result.stdout)["warnings"])
+    assert any(
+        "1 entity in the groups is not in the KG" in warning for warning in json.loads(result.stdout)["warnings"]
+    )
     assert "warning: " in result.stderr
 
 
@@ -76,7 +78,7 @@ def test_the_command_line_does_not_change_the_logging_of_the_library(
     write_files(tmp_path, {**GOOD, "seeds.tsv": "en\tfr\na\tx\nb\tgone\n"})
     RUNNER.invoke(app, ["inspect", str(tmp_path), "--lenient"])
     multiea.load(tmp_path, lenient=True)
-    assert "dropped 1 entity" in caplog.text
+    assert "1 entity in the groups is not in the KG" in caplog.text
 
 
 @pytest.mark.parametrize("json_option", [[], ["--json"]])

@@ -26,7 +26,7 @@ def test_groups_of_unknown_entities_are_counted_and_the_first_five_named(tmp_pat
     rows = ["en\tfr", "a\tx", *(f"no{i}\tno{i}" for i in range(4)), "c\tno more"]
     text = "\n".join(rows).replace("\t", "," if "csv" in name else "\t")
     message = refusal(tmp_path, {**GOOD, name: text})
-    assert_says(message, f"{tmp_path / name}: 9 entities of groups are not in the KG: ", ", ...", "--lenient")
+    assert_says(message, f"{tmp_path / name}: 9 entities in the groups are not in the KG: ", ", ...", "--lenient")
     assert_says(
         message,
         "'no0' (en, line 3)",
@@ -46,7 +46,8 @@ def test_lenient_reading_drops_unknown_entities_with_a_warning(
     assert_says(
         caplog.text,
         tmp_path / "seeds.tsv",
-        "dropped 2 entities of groups",
+        "2 entities in the groups are not in the KG",
+        "; dropped",
         "'gone' (fr, line 3)",
         "'gone' (de, line 2)",
     )
@@ -67,10 +68,10 @@ def test_links_to_unknown_entities_are_refused_or_dropped(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     message = refusal(tmp_path, {**IRIS, name: LINKS[name]})
-    assert_says(message, f"{tmp_path / name}: 1 entity of groups is not in the KG: 'http://de.org/q'", "--lenient")
+    assert_says(message, f"{tmp_path / name}: 1 entity in the groups is not in the KG: 'http://de.org/q'", "--lenient")
     task = multiea.load(tmp_path, lenient=True)
     assert named(task.seeds, task) == {group(en="http://en.org/a", fr="http://fr.org/a")}
-    assert_says(caplog.text, tmp_path / name, "dropped 1 entity", "'http://de.org/q'")
+    assert_says(caplog.text, tmp_path / name, "1 entity in the groups", "; dropped", "'http://de.org/q'")
 
 
 @pytest.mark.parametrize("name", LINKS)

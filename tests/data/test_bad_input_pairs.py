@@ -54,7 +54,7 @@ def test_a_missing_file_of_a_dbp15k_folder_is_named(tmp_path: Path, missing: str
         ({"rel_triples_1": "a\tr\n"}, ["rel_triples_1, line 1: 2 fields", "expected 3"]),
         ({"rel_triples_1": "a\tr\tb\na\tr\n"}, ["rel_triples_1, line 2: 2 fields", "expected 3"]),
         ({"rel_triples_1": "a\tr\tb\n\na\t\tb\n"}, ["rel_triples_1, line 3: an empty field", "none empty"]),
-        ({"ent_links": "a\tx\nb\tno\n"}, ["ent_links: 1 entity of groups is not in the KG: 'no' (en, line 2)"]),
+        ({"ent_links": "a\tx\nb\tno\n"}, ["ent_links: 1 entity in the groups is not in the KG: 'no' (en, line 2)"]),
         ({"ent_links": "a\tx\n\na\ty\n"}, ["ent_links: entity 'a' of KG 'zh' is in two groups (lines 1 and 3"]),
         ({"ent_links": "a\tx\ty\n"}, ["ent_links, line 1: 3 fields", "expected 2"]),
     ],

@@ -139,4 +139,4 @@ def test_links_through_an_unknown_entity_still_connect(tmp_path: Path) -> None:
     write_files(tmp_path, {**graphs, "seeds.nt": same.format("en/a", "wd/Q1") + same.format("fr/b", "wd/Q1")})
     task = multiea.load(tmp_path, lenient=True)
     assert named(task.seeds, task) == {group(en="http://en/a", fr="http://fr/b")}
-    assert "1 entity of groups is not in the KG" in task.origin.warnings[0]
+    assert "1 entity in the groups is not in the KG" in task.origin.warnings[0]

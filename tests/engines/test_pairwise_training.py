@@ -70,7 +70,7 @@ def test_a_pair_of_kgs_without_common_seeds_is_reported_and_skipped(
 
 
 def test_invalid_combinations_of_settings_are_refused(small: Task) -> None:
-    with pytest.raises(SettingError, match="pairwise training needs a single encoder"):
+    with pytest.raises(SettingError, match="pairwise has no effect with engine 'propagation'"):
         multiea.align(small, pairwise=True)
     with pytest.raises(SettingError, match="only psr has its own alignment loss"):
         multiea.align(small, engine="kecg", training=Training(strategy="own"))

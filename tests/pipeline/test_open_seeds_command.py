@@ -37,7 +37,7 @@ def test_seeds_stay_open_from_run_to_run(tmp_path: Path) -> None:
         write_groups(few_links(part), (*part.before.kgs, part.kg), tmp_path / f"seeds{number}.tsv")
         words = ["--seeds", tmp_path / f"seeds{number}.tsv", "--out", tmp_path / f"run{number}"]
         shown = run("add", tmp_path / f"run{number - 1}", tmp_path / "all" / f"kg{number}.tsv", *words)
-        assert f"without a link to kg{number} in " in shown
+        assert f"without a link to 'kg{number}' in " in shown
     before, after = (multiea.open(tmp_path / f"run{number}") for number in (3, 4))
     assert {"kg3", "kg4"} == set(completions(after)["kg"])
     stayed = completions(before).join(completions(after), on=["group_id", "kg", "entity"]).height

@@ -32,7 +32,7 @@ def test_none_means_the_default() -> None:
 
 def test_numbers_of_numpy_and_any_sequence_of_names_are_converted() -> None:
     settings = AlignSettings.default(
-        random_state=np.int64(3), fusion_weight=np.float32(0.5), duplicates=("b", "a", "b")
+        "propagation+multiea", random_state=np.int64(3), fusion_weight=np.float32(0.5), duplicates=("b", "a", "b")
     )
     assert (settings.random_state, settings.fusion_weight, settings.duplicates) == (3, 0.5, ("b", "a"))
     assert AlignSettings.default(duplicates="en").duplicates == ("en",)

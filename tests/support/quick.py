@@ -14,8 +14,9 @@ FEW_EPOCHS = Training(epochs=10, evaluate_every=5, dimensions=32)
 
 
 def align(task: Task, **settings: Any) -> Alignment:
-    """Aligns by propagation with short embeddings, which are enough for small KGs."""
-    return multiea.align(task, propagation=SHORT_EMBEDDINGS, **settings)
+    """Aligns with short embeddings of propagation, which are enough for small KGs."""
+    uses_propagation = "propagation" in str(settings.get("engine", "propagation")).split("+")
+    return multiea.align(task, propagation=SHORT_EMBEDDINGS if uses_propagation else None, **settings)
 
 
 def few_epochs_of(encoder: str) -> Training:

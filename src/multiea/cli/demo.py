@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multiea.cli.console import command, out, print_json, print_table
-from multiea.cli.options import AsJson, ShowProgress
+from multiea.cli.options import AsJson, Force, ShowProgress
 from multiea.cli.tables import show_kgs, show_metrics, show_process
 from multiea.foundation.atomic_files import refuse_existing
 from multiea.settings.data import Data
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from multiea.grouping.alignment import AlignmentResult
 
 EXAMPLES = 10
+DEFAULT_FOLDER = Path("multiea-demo")
 
 
 @command
 def demo(
-    out_folder: Annotated[Path, typer.Option("--out", help="The run folder to write.")] = Path("multiea-demo"),
+    out_folder: Annotated[
+        Path, typer.Option("--out", help="The run folder to write; the default one is replaced.")
+    ] = DEFAULT_FOLDER,
+    force: Force = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
@@ -31,14 +35,15 @@ def demo(
     from multiea.data.inspection import inspect  # deferred: imports polars
     from multiea.data.load import load
 
-    refuse_existing(out_folder, "run", force=True)
+    force = force or out_folder == DEFAULT_FOLDER
+    refuse_existing(out_folder, "run", force=force)
     if not as_json:
         task = load("world")
         show_kgs(inspect(task))
         out.print(f"\naligning by structure only, from {len(task.seeds):,} seeds ...")
     from multiea.api import align_and_save  # deferred: imports torch
 
-    run = align_and_save(AlignSettings.default(data=Data(source=("world",))), out_folder, force=True)
+    run = align_and_save(AlignSettings.default(data=Data(source=("world",))), out_folder, force=force)
     if as_json:
         print_json(dict(run.metrics) | {"out": str(out_folder)})
         return
@@ -68,5 +73,5 @@ def _show_examples(alignment: AlignmentResult) -> None:
                 for share, good in zip(judged, right, strict=True)]  # fmt: skip
     out.print()
     rows = list(zip(*names, confidences, verdicts, strict=True))
-    title = "Ten of the complete groups found, by falling confidence; right: according to the held-out groups"
+    title = "Ten of the complete groups found, by decreasing confidence; right: according to the held-out groups"
     print_table(title, [*task.kg_names, "confidence", "right"], rows, words=len(names))

@@ -46,7 +46,7 @@ def show_open_seeds(run: Run) -> None:
     """How many members were found for seeds that do not mention the new KG."""
     for kg, count in run.new_open_seeds().items():
         file = _short_path(run.alignment.settings.data.seeds)
-        unlinked = f"{counted(count['looked_for'], 'seed')} without a link to {kg} in {file}"
+        unlinked = f"{counted(count['looked_for'], 'seed')} without a link to '{kg}' in {file}"
         out.print(f"{unlinked}: a member was found for {count['found']:,}")
 
 

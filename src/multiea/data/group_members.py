@@ -128,12 +128,12 @@ def _report_missing(missing: pl.DataFrame, path: Path | None, *, lenient: bool) 
         return
     first = ", ".join(f"'{entity}' ({kg})" for entity, kg in missing.select("entity", "kg").head(5).iter_rows())
     are = "is" if missing.height == 1 else "are"
-    what = f"{counted(missing.height, 'entity')} of groups {are} not in the KG: {first}" + (
+    what = f"{counted(missing.height, 'entity')} in the groups {are} not in the KG: {first}" + (
         ", ..." if missing.height > 5 else ""
     )
     if not lenient:
         raise InputError(what, path=path, expected="entities that occur in the KG's file", hint=LENIENT_HINT)
-    log.warning("%sdropped %s", f"{path}: " if path else "", what)
+    log.warning("%s%s; dropped", f"{path}: " if path else "", what)
 
 
 def _refuse_entities_in_two_groups(

@@ -10,7 +10,7 @@ import numpy as np
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.task import Task
-from multiea.foundation.errors import counted
+from multiea.foundation.errors import SettingError, counted
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 FEW_GROUPS = 10
@@ -52,6 +52,8 @@ class Inspection:
 
 def inspect(task: Task) -> Inspection:
     """Statistics and warnings of a task."""
+    if not isinstance(task, Task):
+        raise SettingError(f"inspect takes a Task, got {task!r}; multiea.load reads one")
     known = task.known
     members = np.diagonal(known.overlap())
     summaries = [_summary(kg, int(count)) for kg, count in zip(task.kgs, members, strict=True)]

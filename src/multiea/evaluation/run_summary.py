@@ -19,7 +19,7 @@ from multiea.similarity.pools import POOLS
 
 # The outcomes of a held-out group that are tested.
 OUTCOMES = {
-    "group": "the group is found right",
+    "group": "the group is found correctly",
     "rank": "all counterparts rank first among the held-out entities, as seen from every member",
 }
 # Where each score is in metrics.json.

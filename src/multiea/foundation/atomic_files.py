@@ -37,7 +37,9 @@ def refuse_existing(out: Path, kind: str, *, force: bool = False) -> None:
     if not out.is_dir() or not any(out.iterdir()):
         return
     if not force:
-        raise OutputError(f"{out} exists and is not empty; choose another folder, or replace it with --force")
+        raise OutputError(
+            f"{out} exists and is not empty; choose another folder, or replace it with --force (force=True in Python)"
+        )
     if not any(any(out.glob(name)) for name in MARKER_FILES[kind]):
         raise OutputError(f"{out} is not a {kind}; remove it yourself, or choose another folder")
 
@@ -113,7 +115,7 @@ def refuse_existing_file(out: Path, *, force: bool = False) -> None:
     if out.is_dir():
         raise OutputError(f"{out} is a folder; choose a file to write to")
     if out.exists() and not force:
-        raise OutputError(f"{out} exists; choose another file, or replace it with --force")
+        raise OutputError(f"{out} exists; choose another file, or replace it with --force (force=True in Python)")
     parent = next((parent for parent in out.absolute().parents if parent.exists()), Path("/"))
     if not os.access(parent, os.W_OK):
         raise OutputError(f"cannot write to {parent}; choose another place")

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT
 from multiea.data.task import Task
-from multiea.foundation.errors import InputError
+from multiea.foundation.errors import InputError, counted
 
 log = logging.getLogger("multiea")
 
@@ -56,9 +56,9 @@ def warn_of_unreached_entities(task: Task, embeddings: Tensor) -> None:
     """Warns of entities whose embedding is zero: no mark arrives there, and they stay unmatched."""
     is_reached = np.split(embeddings.any(dim=1).cpu().numpy(), task.entity_offsets[1:-1])
     parts = [
-        f"{int((~of_kg).sum()):,} of {kg.name}"
+        f"{counted(int((~of_kg).sum()), 'entity')} of {kg.name}"
         for kg, of_kg in zip(task.kgs, is_reached, strict=True)
         if not of_kg.all()
     ]
     if parts:
-        log.warning("no mark reaches %s: these entities stay unmatched", ", ".join(parts))
+        log.warning("no mark reaches %s: they stay unmatched", ", ".join(parts))

@@ -79,8 +79,8 @@ def _open_seeds(subject: Subject) -> list[Html]:
     if not len(open_seeds):
         return []
     searched = subject.alignment.history.get("open_seeds", {})
-    counts = ", ".join(f"{count['found']:,} of {count['looked_for']:,} in {kg}" for kg, count in searched.items())
-    words = f"{counted(len(open_seeds), 'seed')} come from before a KG was added and have no known member in it. "
+    counts = ", ".join(f"{count['found']:,} of {count['looked_for']:,} in '{kg}'" for kg, count in searched.items())
+    words = f"{counted(len(open_seeds), 'seed')} are open: their members in some KGs are unknown and were looked for. "
     return [paragraph(f"{words}Members found for them: {counts}.")]
 
 

@@ -19,7 +19,7 @@ from multiea.reproduction.benchmark_tasks import TRAIN_RATIO, DataName, TaskOf
 from multiea.reproduction.cells import Cell
 from multiea.reproduction.gold_order import scores_by_order
 from multiea.reproduction.stored_results import current_settings, store, stored_row
-from multiea.settings.engines import check_engine, default_enhancement, default_training
+from multiea.settings.engines import check_engine, default_enhancement, default_training, unused_settings
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.training import Training
 
@@ -75,12 +75,11 @@ def run_cell(
     task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
     modes = _enhancements(cell, settings.pop("gamma", None))
     shortcuts = {key: part for key, part in settings.items() if key not in TRAINING_KEYS}
-    training = _training(cell, value, quick=quick)
+    if "training" not in unused_settings(settings["engine"]):
+        shortcuts["training"] = _training(cell, value, quick=quick)
     start = time.perf_counter()
     first, *others = cell.enhancements
-    alignment = align(
-        task, enhancement=modes[first], training=training, random_state=random_state, device=device, **shortcuts
-    )
+    alignment = align(task, enhancement=modes[first], random_state=random_state, device=device, **shortcuts)
     if alignment.history.get("interrupted"):
         raise KeyboardInterrupt  # an unfinished training is not a result
     scores = {first: _stored_scores(alignment.evaluate())}

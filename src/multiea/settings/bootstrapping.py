@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, check_share, resolve
 from multiea.settings.fields import setting
+from multiea.settings.parsing import check_types
 
 BOOTSTRAP_POOLS = {
     "all": "pseudo-labels from all non-seed entities",
@@ -34,6 +35,7 @@ class Bootstrapping:
     partial_weight: float = setting(0.5, "Weight of the mark of a partial group.")
 
     def __post_init__(self) -> None:
+        check_types(self, "bootstrap")
         resolve(self.pool, BOOTSTRAP_POOLS, what="bootstrap")
         if self.rounds < 1:
             raise SettingError(f"bootstrap.rounds must be at least 1, got {self.rounds}")

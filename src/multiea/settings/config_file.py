@@ -31,7 +31,10 @@ def values_in_file(path: str | Path) -> list[GivenValue]:
         tree = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         hint = "`multiea config init` writes a file to start from"
-        raise InputError(f"cannot be read: {error.strerror or error}", path=path, hint=hint) from None
+        expected = "a TOML file of settings, or a run folder"
+        raise InputError(
+            f"cannot be read: {error.strerror or error}", path=path, expected=expected, hint=hint
+        ) from None
     except UnicodeDecodeError:
         raise InputError("not UTF-8", path=path, expected="TOML") from None
     except (ValueError, RecursionError) as error:
@@ -72,7 +75,7 @@ def config_template(engine: str = PROPAGATION) -> str:
     lines = [
         f"# Settings of `multiea align` with engine {engine}; all values are the defaults.",
         "#   multiea align DATASET --config FILE --out RUN",
-        "# Keys behind a # are not set. For another engine, write a new file: multiea config init --engine ENGINE",
+        "# Lines that start with # are not set. Each engine has its own defaults: multiea config init --engine ENGINE",
     ]
     for name, about in explanations(AlignSettings).items():
         lines += _explained(name, getattr(settings, name), about, is_set=name not in unused)

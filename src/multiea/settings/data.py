@@ -8,6 +8,7 @@ from typing import Any
 
 from multiea.foundation.errors import SettingError, check_random_state, check_share
 from multiea.settings.fields import setting
+from multiea.settings.parsing import check_types
 
 EMBEDDED_NAMES = ("world",)
 DEFAULT_TRAIN_RATIO = 0.3
@@ -44,8 +45,9 @@ class Data:
     held_out: str | None = setting(None, "A file of known groups for evaluation, where a KG is added.")
 
     def __post_init__(self) -> None:
-        if not isinstance(self.source, tuple):
+        if not isinstance(self.source, tuple):  # a single path would be read as a list of letters
             raise SettingError(f"data.source must be a tuple of paths, got {self.source!r}")
+        check_types(self, "data")
         for name in ("train_ratio", "validation_ratio"):
             if getattr(self, name) is not None:
                 check_share(name, getattr(self, name))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, resolve
 from multiea.settings.fields import setting
+from multiea.settings.parsing import check_types
 
 LOWEST_TEMPERATURE = 0.001
 ENHANCEMENT_MODES = {
@@ -36,6 +37,7 @@ class Enhancement:
     )
 
     def __post_init__(self) -> None:
+        check_types(self, "enhancement")
         resolve(self.mode, ENHANCEMENT_MODES, what="enhancement")
         if not self.weights or not all(0 <= weight < math.inf for weight in self.weights) or not self.weights[0] > 0:
             raise SettingError(f"weights must be at least 0, the first above 0, got {self.weights}")

@@ -101,6 +101,17 @@ def _converted(value: Any, hint: Any) -> Any:
     return value
 
 
+def check_types(settings: DataclassInstance, table: str) -> None:
+    """Refuses a value of a dataclass that has not the type of its field."""
+    for name, hint in get_type_hints(type(settings)).items():
+        value = getattr(settings, name)
+        try:
+            if value is not None or NoneType not in get_args(hint):
+                _converted(list(value) if isinstance(value, tuple) else value, hint)
+        except (TypeError, OverflowError):
+            raise SettingError(f"{table}.{name} must be {_type_name(hint)}, got {value!r}") from None
+
+
 def _type_name(hint: Any) -> str:
     if NoneType in get_args(hint):
         inner = get_args(hint)[0]

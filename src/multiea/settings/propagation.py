@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, check_share
 from multiea.settings.fields import setting
+from multiea.settings.parsing import check_types
 
 FEW_ENTITIES = 30_000  # up to this many, longer marks cost little time
 DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY = 768, 512
@@ -36,6 +37,7 @@ class Propagation:
     )
 
     def __post_init__(self) -> None:
+        check_types(self, "propagation")
         for name in ("dimensions", "relation_numbers", "columns", "hops"):
             value = getattr(self, name)
             may_be_none = name in ("dimensions", "relation_numbers")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, resolve
 from multiea.settings.fields import setting
+from multiea.settings.parsing import check_types
 
 OWN_STRATEGY = "own"  # the encoder's own alignment loss, where it has one
 STRATEGY_NAMES = ("each", "anchor", "mean", OWN_STRATEGY)
@@ -29,15 +30,16 @@ class Training:
     learning_rate: float = setting(0.01, "Learning rate of Adam.")
     margin: float = setting(1.0, "Margin by which negatives must be farther apart than a group.")
     negatives: int = setting(10, "Negative groups drawn for each member of a group (the paper's eta).")
-    refresh_every: int = setting(1, "Negatives are drawn again after this many epochs.")
+    refresh_every: int = setting(1, "Number of epochs after which negatives are drawn again.")
     epochs: int = setting(100, "The maximum number of epochs.", option="--epochs")
-    evaluate_every: int = setting(5, "Validation seeds are evaluated every this many epochs.")
-    patience: int = setting(10, "Training stops after this many evaluations without improvement.")
+    evaluate_every: int = setting(5, "Number of epochs between two evaluations on validation seeds.")
+    patience: int = setting(10, "Number of evaluations without improvement after which training stops.")
     validation_ratio: float = setting(
         0.1, "Share of the seeds used as validation seeds for early stopping; at least 0.1 in propagation+ENCODER."
     )
 
     def __post_init__(self) -> None:
+        check_types(self, "training")
         resolve(self.strategy, dict.fromkeys(STRATEGY_NAMES), what="strategy")
         if self.anchor is not None and self.strategy != "anchor":
             raise SettingError(f"an anchor KG has no effect with strategy '{self.strategy}'; use strategy 'anchor'")

@@ -15,6 +15,7 @@ from multiea.settings.engines import (
     check_engine,
     default_enhancement,
     default_training,
+    engine_names,
     unused_settings,
 )
 from multiea.settings.enhancement import Enhancement
@@ -72,6 +73,8 @@ class AlignSettings:
         changes: any field by name. `enhancement` may be a mode and `bootstrap` a pool; None means the default.
         """
         name = PROPAGATION if engine is None else engine
+        if not isinstance(name, str):
+            raise SettingError(f"engine must be text, got {engine!r}; choose one of: {', '.join(engine_names())}")
         check_engine(name)
         return cls._default(name).changed(**changes)
 
@@ -98,7 +101,11 @@ class AlignSettings:
             given["enhancement"] = self._enhancement_with_mode(mode)
         if isinstance(pool := given.get("bootstrap"), str):
             given["bootstrap"] = replace(self.bootstrap, pool=pool)
-        return replace(self, **{name: self._checked(name, value) for name, value in given.items()})
+        checked = {name: self._checked(name, value) for name, value in given.items()}
+        for name, instead in unused_settings(self.engine).items():
+            if name in checked and checked[name] != getattr(self, name):
+                raise SettingError(f"{name} has no effect with engine '{self.engine}'; remove it, or use {instead}")
+        return replace(self, **checked)
 
     def _enhancement_with_mode(self, mode: str) -> Enhancement:
         """Another mode with its defaults, except values that differ from the defaults of the present mode."""

@@ -77,10 +77,14 @@ def read_native_folder(folder: Path, *, lenient: bool = False) -> RawDataset:
         raise InputError(
             f"a data set of {len(settings.kgs) or 'no'} KG{'s' * (len(settings.kgs) != 1)} (files: {seen})",
             path=folder,
-            expected=f"at least two files of triples, one per KG, ending in {', '.join(EXTENSIONS)} (also .gz)",
+            expected=f"at least two files of triples, one per KG, ending in {', '.join(_kg_extensions())} (also .gz)",
             hint="OpenEA and DBP15K folders, and folders with a dataset.toml that names the files, work as well",
         )
     return _read(folder, settings, lenient=lenient)
+
+
+def _kg_extensions() -> list[str]:
+    return [extension for extension, format_name in EXTENSIONS.items() if format_name in KG_READERS]
 
 
 def read_dataset_toml(path: Path, *, lenient: bool = False) -> RawDataset:
