@@ -30,6 +30,11 @@ def main() -> None:
     parser.add_argument("--source", type=Path, help="a folder or an archive with DBP15K; without it DBP-4 is skipped")
     parser.add_argument("--keep", type=Path, help="a folder that keeps the runs; existing runs are not repeated")
     options = parser.parse_args()
+    for source in (options.old, options.new):
+        if not (source / "multiea" / "__main__.py").is_file():  # Python would use the installed version instead
+            parser.error(f"{source} has no package multiea; name the folder `src` of a version")
+    if options.source is not None and not options.source.exists():
+        parser.error(f"{options.source} does not exist")
     with TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         outcomes = {}

@@ -8,17 +8,23 @@ import numpy as np
 import pytest
 import torch
 
-from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, realistic_ranks, tie_aware_ranks
+from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, realistic_ranks
 from multiea.evaluation.scores import scores_by_rank
+from multiea.similarity.matrices import better_and_tied
 from multiea.similarity.sparse_scores import SparseScores
 from support.ranking import literal_rank
+
+
+def ranks_of(scores: torch.Tensor, true: torch.Tensor) -> torch.Tensor:
+    """The rank of the true candidate in each row of scores."""
+    return realistic_ranks(*better_and_tied(scores, true))
 
 
 def test_ranks_match_a_plain_reference_with_ties() -> None:
     rng = np.random.default_rng(0)
     scores = torch.from_numpy(rng.integers(0, 6, (50, 20))).float()
     true = torch.from_numpy(rng.integers(0, 20, 50))
-    ranks = tie_aware_ranks(scores, true)
+    ranks = ranks_of(scores, true)
     assert ranks.tolist() == [literal_rank(row, t) for row, t in zip(scores.tolist(), true.tolist(), strict=True)]
 
 
@@ -35,7 +41,7 @@ def test_ranks_of_sparse_scores_equal_those_of_whole_rows() -> None:
 
 
 def test_equal_scores_of_all_candidates_give_the_middle_rank() -> None:
-    assert tie_aware_ranks(torch.zeros(1, 9), torch.tensor([0])).item() == 5
+    assert ranks_of(torch.zeros(1, 9), torch.tensor([0])).item() == 5
 
 
 def test_m_hits_requires_all_counterparts_and_averages_over_kgs() -> None:
@@ -58,7 +64,7 @@ def test_partial_groups_count_in_hits_of_their_pairs_and_not_in_m_hits() -> None
 
 def test_nan_ranks_last() -> None:
     scores = torch.tensor([[0.1, torch.nan, 0.3], [torch.nan, torch.nan, torch.nan]])
-    assert tie_aware_ranks(scores, torch.tensor([1, 0])).tolist() == [3, 2]
+    assert ranks_of(scores, torch.tensor([1, 0])).tolist() == [3, 2]
 
 
 def test_hits_mean_rank_and_mean_reciprocal_rank_by_hand() -> None:

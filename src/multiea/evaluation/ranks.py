@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor
 
-from multiea.similarity.matrices import better_and_tied
-
 
 def realistic_ranks(better: Tensor, tied: Tensor) -> Tensor:
     """1 + better + (tied - 1) / 2, so that the order of candidates never decides (PyKEEN's "realistic" rank).
@@ -16,14 +14,6 @@ def realistic_ranks(better: Tensor, tied: Tensor) -> Tensor:
     better, tied: how many candidates score better than the true one, and how many equal, itself included.
     """
     return 1 + better + (tied.double() - 1) / 2
-
-
-def tie_aware_ranks(scores: Tensor, true: Tensor) -> Tensor:
-    """The rank of the true candidate in each row; NaN ranks last.
-
-    scores: (rows, candidates), higher is better. true: (rows,) the column of the true candidate.
-    """
-    return realistic_ranks(*better_and_tied(scores, true))
 
 
 def hits(ranks: Tensor, k: int) -> float:

@@ -156,9 +156,9 @@ class AlignmentResult:
         pools = candidate_pools(
             pool, order.canonical, order.groups_to_canonical(seeds), order.groups_to_canonical(held_out)
         )
-        sizes = [len(kg.entities) for kg in order.canonical.kgs]
         signatures = None if self.signatures is None else self.signatures[order.given_ids()]
-        scores = pool_similarities(order.to_canonical(self.embeddings), sizes, pools, self.enhancement, signatures)
+        embeddings = order.to_canonical(self.embeddings)
+        scores = pool_similarities(order.canonical, embeddings, pools, self.enhancement, signatures)
         return scores_in_given_order(scores, pools, order)
 
     @property

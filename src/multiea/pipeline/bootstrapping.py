@@ -183,8 +183,7 @@ class _Rounds:
         task, settings, validation = self._task, self._settings, self._known.validation
         near_marks = signatures(task.kgs, marks) if self._is_blocked else None
         embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
-        sizes = [len(kg.entities) for kg in task.kgs]
-        scores = pool_similarities(embeddings, sizes, self._pools, settings.enhancement, near_marks)
+        scores = pool_similarities(task, embeddings, self._pools, settings.enhancement, near_marks)
         matches = mutual_matches(scores, self._pools)
         groups = join_matches(matches, task.kg_names)
         inside = scores_inside(groups, scores, self._pools)

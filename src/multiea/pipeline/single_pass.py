@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from multiea.data.seed_split import split_seeds
+from multiea.data.seed_split import SeedSplit, split_seeds
 from multiea.data.task import Task
 from multiea.engines.devices import resolve_device
 from multiea.engines.encoder_embeddings import EncoderEmbeddings, train_encoder, train_encoder_pairwise
@@ -45,11 +45,10 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
     warn_of_unreached_entities(canonical, learned.embeddings)
     known = canonical.seeds if start is None else canonical.seeds.joined(start.completed.groups)
     to_compare = Task(canonical.kgs, known, name=canonical.name)
-    sizes = [len(kg.entities) for kg in canonical.kgs]
     with memory_errors_explained(), timed(seconds, "similarity"):
         calibration = _calibration(to_compare, learned, settings.enhancement)
         pools = candidate_pools("all", to_compare, known, to_compare.held_out)
-        scores = pool_similarities(learned.embeddings, sizes, pools, settings.enhancement, learned.signatures)
+        scores = pool_similarities(to_compare, learned.embeddings, pools, settings.enhancement, learned.signatures)
     with memory_errors_explained(), timed(seconds, "grouping"):
         found, duplicates = find_groups(to_compare, learned.embeddings, scores, pools, calibration, settings.duplicates)
     to_given = order.given_numbering
@@ -79,8 +78,7 @@ def regroup(alignment: Result, enhancement: Enhancement) -> Result:
     embeddings = order.to_canonical(alignment.embeddings)
     signatures = None if alignment.signatures is None else alignment.signatures[order.given_ids()]
     pools = candidate_pools("all", known, known.seeds, known.held_out)
-    sizes = [len(kg.entities) for kg in known.kgs]
-    scores = pool_similarities(embeddings, sizes, pools, enhancement, signatures)
+    scores = pool_similarities(known, embeddings, pools, enhancement, signatures)
     settings = replace(alignment.settings, enhancement=enhancement)
     found, duplicates = find_groups(known, embeddings, scores, pools, Calibration(), settings.duplicates)
     to_given = order.given_numbering
@@ -101,9 +99,9 @@ def _learn_embeddings(canonical: Task, settings: AlignSettings, start: WarmStart
     device = resolve_device(settings.device)
     trained = None
     if settings.encoder is not None:
-        trained, learned = _train(task, settings, device)
+        trained, split = _train(task, settings, device)
         if not settings.uses_propagation:
-            return learned
+            return LearnedEmbeddings(trained.final, trained.history, split, trained.without_validation)
     propagated = propagate(
         task,
         settings,
@@ -115,7 +113,8 @@ def _learn_embeddings(canonical: Task, settings: AlignSettings, start: WarmStart
     return propagated if trained is None else replace(propagated, history=trained.history | propagated.history)
 
 
-def _train(task: Task, settings: AlignSettings, device: torch.device) -> tuple[EncoderEmbeddings, LearnedEmbeddings]:
+def _train(task: Task, settings: AlignSettings, device: torch.device) -> tuple[EncoderEmbeddings, SeedSplit]:
+    """The embeddings of the encoder, and the split of the seeds that it was trained with."""
     known = sorted_groups(task.seeds.joined(task.open_seeds.groups))
     to_train = Task(task.kgs, known, None, task.validation, name=task.name)
     ratio = settings.training.validation_ratio
@@ -126,7 +125,7 @@ def _train(task: Task, settings: AlignSettings, device: torch.device) -> tuple[E
     trained = train(to_train, split, settings, validate=_validation_score, device=device)
     if trained.history.get("interrupted"):
         log.warning("training was interrupted: the best embeddings so far are used")
-    return trained, LearnedEmbeddings(trained.final, trained.history, split, trained.without_validation)
+    return trained, split
 
 
 def _second_view(trained: EncoderEmbeddings, weight: float) -> SecondView:
@@ -142,8 +141,7 @@ def _calibration(task: Task, learned: LearnedEmbeddings, enhancement: Enhancemen
     if split is None or learned.without_validation is None or not len(split.validation):
         return Calibration()
     pools = candidate_pools("all", task, split.seeds, split.validation)
-    sizes = [len(kg.entities) for kg in task.kgs]
-    scores = pool_similarities(learned.without_validation, sizes, pools, enhancement)
+    scores = pool_similarities(task, learned.without_validation, pools, enhancement)
     groups = join_matches(mutual_matches(scores, pools), task.kg_names)
     return calibrate(groups, scores_inside(groups, scores, pools), split.validation)
 
@@ -151,8 +149,7 @@ def _calibration(task: Task, learned: LearnedEmbeddings, enhancement: Enhancemen
 def _validation_score(embeddings: Tensor, task: Task) -> Score:
     """M-Hits@1 among all non-seed entities, then the mean reciprocal rank; from direct similarities."""
     pools = candidate_pools("all", task, task.seeds, task.held_out)
-    sizes = [len(kg.entities) for kg in task.kgs]
-    scores = pool_similarities(embeddings, sizes, pools, Enhancement(mode="none"))
+    scores = pool_similarities(task, embeddings, pools, Enhancement(mode="none"))
     ranks = ranks_of_groups(scores, pools, task.held_out)
     m_hits_at_1 = scores_by_rank(ranks, task.kg_names)["m_hits"]["1"]
     known = torch.cat([of_pair[~of_pair.isnan()] for of_pair in ranks.values()])

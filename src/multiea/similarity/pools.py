@@ -10,7 +10,6 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
-from multiea.foundation.offsets import offsets
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.enhancement import Pairs, similarities
 from multiea.similarity.signatures import Signatures
@@ -38,16 +37,16 @@ def positions_in_pool(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 def pool_similarities(
+    task: Task,
     embeddings: Tensor,
-    sizes: Sequence[int],
     pools: Sequence[np.ndarray],
     enhancement: Enhancement,
     signatures: Signatures | None = None,
 ) -> Pairs:
     """The scores of all ordered pairs of KGs between their pools.
 
-    embeddings: of all entities in canonical order, (N, d); sizes: entities of each KG; signatures: of all entities.
+    task, embeddings (N, d): in canonical order; signatures: of all entities.
     """
-    joint = [pool + start for pool, start in zip(pools, offsets(sizes), strict=False)]
+    joint = [pool + start for pool, start in zip(pools, task.entity_offsets, strict=False)]
     candidates = [embeddings[torch.from_numpy(ids).to(embeddings.device)].float() for ids in joint]
     return similarities(candidates, enhancement, None if signatures is None else [signatures[ids] for ids in joint])
