@@ -128,14 +128,15 @@ def align(
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
+    if not isinstance(task, Task):
+        raise SettingError(f"align takes a Task, got {task!r}; multiea.load reads one")
     if settings is None:
         settings = AlignSettings.default(shortcuts.pop("engine", PROPAGATION), **shortcuts)
     elif not isinstance(settings, AlignSettings):
         raise SettingError(f"settings must be an AlignSettings, got {settings!r}")
     else:
         settings = settings.changed(**shortcuts)
-    if isinstance(task, Task):
-        _warn_of_unused_data_settings(settings.data, task)
+    _warn_of_unused_data_settings(settings.data, task)
     previous = settings.data.previous if previous is None else previous
     grown_from = settings.data.grown_from if grown_from is None else grown_from
     for name, earlier in (("previous", previous), ("grown_from", grown_from)):
@@ -145,8 +146,7 @@ def align(
     if previous is not None:
         ancestor = previous.as_ancestor() if isinstance(previous, AlignmentResult) else read_ancestor(previous)
     before = grown_from if isinstance(grown_from, AlignmentResult | None) else open_run(grown_from).alignment
-    if isinstance(task, Task):
-        settings = replace(settings, data=_recorded_data(task, settings.random_state, previous))
+    settings = replace(settings, data=_recorded_data(task, settings.random_state, previous))
     return Alignment.of(align_task(task, settings, ancestor=ancestor, grown_from=before))
 
 

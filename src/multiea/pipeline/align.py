@@ -38,8 +38,6 @@ def align(
     ancestor: the previous run whose group ids are carried on. grown_from: an alignment of all KGs but a new one, from
     whose groups bootstrapping starts; its ids are carried on unless an ancestor is given.
     """
-    if not isinstance(task, Task):
-        raise SettingError(f"align takes a Task, got {task!r}; multiea.load reads one")
     begin = time.perf_counter()
     _check(task, settings, has_alignment=grown_from is not None)
     if ancestor is None and grown_from is not None:
