@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -11,18 +11,25 @@ import polars as pl
 from numpy.typing import NDArray
 
 from multiea.data.interning import TripleInterner
-from multiea.foundation.errors import InputError, is_text
+from multiea.data.properties import PROPERTY_ROLES
+from multiea.foundation.errors import InputError, is_text, unknown
 
 Indices = NDArray[np.int32]
 ABSENT = -1  # the position of an entity that a KG does not have
 
 # Few distinct properties and types occur in many facts: categories store each one once.
 LITERAL_SCHEMA = {"entity": pl.Int32, "property": pl.Categorical, "value": pl.String, "type": pl.Categorical}
+NAME_SCHEMA = {"entity": pl.Int32, "name": pl.String}
 
 
 def no_literals() -> pl.DataFrame:
     """An empty table of literals."""
     return pl.DataFrame(schema=LITERAL_SCHEMA)
+
+
+def no_names() -> pl.DataFrame:
+    """An empty table of given names."""
+    return pl.DataFrame(schema=NAME_SCHEMA)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +38,10 @@ class KnowledgeGraph:
 
     entities, relations: unique ids, (E,) and (R,). triples: (T, 3) positions of head, relation and tail, each triple
     once. duplicates: how many repeated triples the source had. literals: facts whose object is a literal (entity,
-    property, value, type, where the type is a datatype or a language such as '@en'). names: (E,) display names, null
-    where unknown; the alignment never reads them.
+    property, value, type, where the type is a datatype or a language such as '@en'), names included. names: (E,)
+    display names, null where unknown. given_names: names that are no facts (entity, name); an entity may have several.
+    property_roles: what the user decided about properties: "name", "attribute" or "ignore"; `multiea.data.properties`
+    decides the others from the data.
     """
 
     name: str
@@ -42,6 +51,8 @@ class KnowledgeGraph:
     duplicates: int = 0
     literals: pl.DataFrame = field(default_factory=no_literals)
     names: pl.Series | None = None
+    given_names: pl.DataFrame = field(default_factory=no_names)
+    property_roles: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = (len(self.entities), len(self.relations), len(self.entities))
@@ -54,6 +65,9 @@ class KnowledgeGraph:
         for what, ids in (("entities", self.entities), ("relations", self.relations)):
             if ids.n_unique() != len(ids):
                 raise InputError(f"KG '{self.name}': two {what} with the same id", expected="unique ids")
+        for name, role in self.property_roles.items():
+            if role not in PROPERTY_ROLES:
+                raise InputError(f"KG '{self.name}': {unknown(role, PROPERTY_ROLES, what=f'role of {name}:')}")
 
     @classmethod
     def from_triples(
@@ -133,7 +147,11 @@ class KnowledgeGraph:
         used[triples[:, 1]] = True
         new_entity = (np.cumsum(kept) - 1).astype(np.int32)
         new_relation = (np.cumsum(used) - 1).astype(np.int32)
-        literals = self.literals.filter(pl.Series(kept).gather(self.literals["entity"]))
+
+        def kept_rows(table: pl.DataFrame) -> pl.DataFrame:
+            rows = table.filter(pl.Series(kept).gather(table["entity"]))
+            return rows.with_columns(entity=pl.Series(new_entity).gather(rows["entity"]))
+
         return KnowledgeGraph(
             self.name,
             self.entities.filter(pl.Series(kept)),
@@ -141,8 +159,10 @@ class KnowledgeGraph:
             np.column_stack(
                 [new_entity[triples[:, 0]], new_relation[triples[:, 1]], new_entity[triples[:, 2]]],
             ),
-            literals=literals.with_columns(entity=pl.Series(new_entity).gather(literals["entity"])),
+            literals=kept_rows(self.literals),
             names=None if self.names is None else self.names.filter(pl.Series(kept)),
+            given_names=kept_rows(self.given_names),
+            property_roles=self.property_roles,
         )
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -9,23 +10,19 @@ import polars as pl
 from numpy.typing import NDArray
 
 from multiea.data.interning import TripleInterner
-from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
-
-# Properties whose literals serve as names of entities, the preferred ones first.
-NAME_PROPERTIES = (
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    "http://www.w3.org/2004/02/skos/core#prefLabel",
-    "http://schema.org/name",
-    "https://schema.org/name",
-    "http://xmlns.com/foaf/0.1/name",
-)
+from multiea.data.knowledge_graph import KnowledgeGraph, no_literals, no_names
+from multiea.data.properties import NAME, property_roles
 
 
 class KnowledgeGraphBuilder:
-    """Collects the content of one KG, in any order and in any number of blocks."""
+    """Collects the content of one KG, in any order and in any number of blocks.
 
-    def __init__(self, name: str) -> None:
+    roles: what the user decided about properties, as in `KnowledgeGraph.property_roles`.
+    """
+
+    def __init__(self, name: str, roles: Mapping[str, str] | None = None) -> None:
         self.name = name
+        self._roles = {} if roles is None else dict(roles)
         self._interner = TripleInterner(name)
         self._literals: list[pl.DataFrame] = []
         self._names: list[pl.DataFrame] = []
@@ -49,11 +46,12 @@ class KnowledgeGraphBuilder:
     def build(self, path: Path | None = None) -> KnowledgeGraph:
         """The KG of everything added. A KG without any entity is an error, reported for this path."""
         interned = self._interner.finish(path)
-        literals, given_names = no_literals(), pl.DataFrame(schema={"entity": pl.Int32, "name": pl.String})
+        literals, given_names = no_literals(), no_names()
         if self._literals:
             literals = _with_positions(self._literals, interned.position_of_code)
         if self._names:
-            given_names = _with_positions(self._names, interned.position_of_code)
+            given_names = _with_positions(self._names, interned.position_of_code).drop_nulls()
+            given_names = given_names.unique().sort("entity", "name")
         return KnowledgeGraph(
             self.name,
             interned.entities,
@@ -61,7 +59,9 @@ class KnowledgeGraphBuilder:
             interned.triples,
             duplicates=interned.duplicates,
             literals=literals,
-            names=_names(given_names, literals, len(interned.entities)),
+            names=_names(given_names, literals, self._roles, len(interned.entities)),
+            given_names=given_names,
+            property_roles=self._roles,
         )
 
 
@@ -71,22 +71,17 @@ def _with_positions(blocks: list[pl.DataFrame], position_of_code: NDArray[np.int
     return table.with_columns(entity=pl.Series(position_of_code[table["entity"].to_numpy()]))
 
 
-def _names(given: pl.DataFrame, literals: pl.DataFrame, entities: int) -> pl.Series | None:
+def _names(given: pl.DataFrame, literals: pl.DataFrame, roles: Mapping[str, str], entities: int) -> pl.Series | None:
     """The name of each entity: the given one, else its best literal, English first. None if no entity has a name."""
-    rank = pl.Series(range(len(NAME_PROPERTIES)), dtype=pl.Int32)
+    ranked = property_roles(literals, roles).filter(pl.col("role") == NAME)
     from_literals = (
         literals.with_columns(pl.col("property", "type").cast(pl.String))
-        .filter(pl.col("property").is_in(NAME_PROPERTIES))
-        .with_columns(
-            rank=pl.col("property").replace_strict(list(NAME_PROPERTIES), rank, return_dtype=pl.Int32),
-            not_english=pl.col("type") != "@en",
-        )
+        .join(ranked, on="property")
+        .with_columns(not_english=pl.col("type") != "@en")
         .sort("rank", "not_english", "type", "value")
         .select("entity", name="value")
     )
-    table = pl.concat([given.drop_nulls().sort("entity", "name"), from_literals]).unique(
-        "entity", keep="first", maintain_order=True
-    )
+    table = pl.concat([given.sort("entity", "name"), from_literals]).unique("entity", keep="first", maintain_order=True)
     if table.is_empty():
         return None
     all_entities = pl.DataFrame({"entity": np.arange(entities, dtype=np.int32)})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
+from multiea.data.knowledge_graph import KnowledgeGraph, no_literals, no_names
 from multiea.data.open_seeds import OpenSeeds
 from multiea.data.task import Task
 
@@ -98,7 +98,7 @@ def _sorted_kg(kg: KnowledgeGraph, given: Positions, position: Positions) -> Kno
     head, relation, tail = kg.triples.T
     triples = np.column_stack([position[head], relation_position[relation], position[tail]]).astype(np.int32)
     return replace(kg, entities=kg.entities.gather(given), relations=kg.relations.gather(relation_order),
-                   triples=triples, names=None, literals=no_literals())  # fmt: skip
+                   triples=triples, names=None, literals=no_literals(), given_names=no_names())  # fmt: skip
 
 
 def sorted_groups(groups: Groups) -> Groups:

@@ -1,0 +1,166 @@
+"""Which properties of a KG give names and which give attributes, as the user decided or as the data show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from multiea.data.readable_ids import readable_ids
+
+if TYPE_CHECKING:
+    from multiea.data.knowledge_graph import KnowledgeGraph
+
+NAME, ATTRIBUTE, IGNORE = "name", "attribute", "ignore"
+PROPERTY_ROLES = (NAME, ATTRIBUTE, IGNORE)
+_SKOS, _OBO = "http://www.w3.org/2004/02/skos/core#", "http://www.geneontology.org/formats/oboInOwl#"
+# Properties whose literals are names of entities, the preferred ones first: these are shown.
+NAME_PROPERTIES = (
+    "http://www.w3.org/2000/01/rdf-schema#label",
+    f"{_SKOS}prefLabel",
+    "http://schema.org/name",
+    "https://schema.org/name",
+    "http://xmlns.com/foaf/0.1/name",
+    "http://purl.org/dc/terms/title",
+    "http://purl.org/dc/elements/1.1/title",
+    f"{_SKOS}altLabel",
+    "http://schema.org/alternateName",
+    "https://schema.org/alternateName",
+    f"{_OBO}hasExactSynonym",
+    "http://purl.obolibrary.org/obo/IAO_0000118",  # alternative term
+    f"{_SKOS}hiddenLabel",
+    f"{_OBO}hasRelatedSynonym",
+    f"{_OBO}hasNarrowSynonym",
+    f"{_OBO}hasBroadSynonym",
+)
+# The same for columns, and for the local names of other IRIs: without case and punctuation, the preferred ones first.
+NAME_WORDS = (
+    *("label", "preflabel", "preferredlabel", "name", "preferredname", "prefname", "displayname", "fullname"),
+    *("names", "labels", "altlabel", "altlabels", "alternatename", "alternatenames", "alternativename"),
+    *("altname", "altnames", "othername", "othernames", "alias", "aliases", "synonym", "synonyms"),
+)
+# Names only where their values differ from entity to entity: "title" may be that of a person.
+DOUBTFUL_WORDS = ("title", "maintitle")
+# Columns such as `city_name` are names if they are the only one of their kind; these never are.
+PARTS_OF_NAMES = (
+    "first",
+    "last",
+    "given",
+    "family",
+    "middle",
+    "maiden",
+    "sur",
+    "user",
+    "nick",
+    "file",
+    "host",
+    "domain",
+)
+MIN_SHARE_WITH_LETTERS = 0.5
+MIN_SHARE_DISTINCT = 0.5
+
+
+def property_roles(literals: pl.DataFrame, given: Mapping[str, str]) -> pl.DataFrame:
+    """The role of each property, and for names a rank, the best first: property, role, rank.
+
+    given: roles that the user decided, by property; among these the order of the names is their rank.
+    """
+    properties = literals["property"].unique().cast(pl.String).sort().to_list()
+    rank = _candidates([one for one in properties if one not in given])
+    shown = literals.with_columns(pl.col("property").cast(pl.String)).filter(pl.col("property").is_in(list(rank)))
+    stated = shown.group_by("property").agg(
+        letters=pl.col("value").str.contains(r"\p{L}").mean(),
+        distinct=pl.col("value").n_unique() / pl.len(),
+    )
+    kept = {
+        one
+        for one, letters, distinct in stated.iter_rows()
+        if letters >= MIN_SHARE_WITH_LETTERS and (distinct >= MIN_SHARE_DISTINCT or not _is_doubtful(one))
+    }
+    decided = [one for one, role in given.items() if role == NAME]
+    rank = {one: place for one, place in rank.items() if one in kept}
+    rank |= {one: place - len(decided) for place, one in enumerate(decided)}
+    roles = [given.get(one, NAME if one in rank else ATTRIBUTE) for one in properties]
+    ranks = [rank.get(one, 0) for one in properties]
+    return pl.DataFrame(
+        {"property": properties, "role": roles, "rank": ranks},
+        schema={"property": pl.String, "role": pl.String, "rank": pl.Int32},
+    )
+
+
+def properties_of(kg: KnowledgeGraph) -> pl.DataFrame:
+    """One row per property: property, role, entities (that have it), coverage (their share), example."""
+    roles = property_roles(kg.literals, kg.property_roles)
+    counts = kg.literals.group_by("property").agg(entities=pl.col("entity").n_unique(), example=pl.col("value").min())
+    return (
+        roles.join(counts.with_columns(pl.col("property").cast(pl.String)), on="property")
+        .with_columns(
+            entities=pl.col("entities").cast(pl.Int64),
+            coverage=pl.col("entities") / max(len(kg.entities), 1),
+            order=pl.col("role").replace_strict(list(PROPERTY_ROLES), [0, 1, 2], return_dtype=pl.Int32),
+        )
+        .sort("order", "rank", "entities", "property", descending=[False, False, True, False])
+        .select("property", "role", "entities", "coverage", "example")
+    )
+
+
+def names_of(kg: KnowledgeGraph) -> pl.DataFrame:
+    """Every name of every entity, each once: entity, name, sorted.
+
+    These are the given names and the literals of name properties. A KG that has neither is named by its ids, where
+    they are readable.
+    """
+    literals = _of_role(kg, NAME).select("entity", name="value")
+    names = _tidied(pl.concat([kg.given_names.select("entity", "name"), literals]))
+    return names if len(names) else _tidied(readable_ids(kg.entities))
+
+
+def attributes_of(kg: KnowledgeGraph) -> pl.DataFrame:
+    """The literals of attributes: entity, property, value, type."""
+    return _of_role(kg, ATTRIBUTE)
+
+
+def _of_role(kg: KnowledgeGraph, role: str) -> pl.DataFrame:
+    roles = property_roles(kg.literals, kg.property_roles)
+    chosen = roles.filter(pl.col("role") == role)["property"].to_list()
+    return kg.literals.filter(pl.col("property").cast(pl.String).is_in(chosen))
+
+
+def _tidied(names: pl.DataFrame) -> pl.DataFrame:
+    stripped = names.drop_nulls().with_columns(pl.col("name").str.strip_chars())
+    return stripped.filter(pl.col("name") != "").unique().sort("entity", "name")
+
+
+def _candidates(properties: list[str]) -> dict[str, int]:
+    """The properties that may be names, each with its rank."""
+    order = [*NAME_PROPERTIES, *NAME_WORDS, *DOUBTFUL_WORDS]
+    rank = {one: order.index(one) for one in properties if one in NAME_PROPERTIES}
+    others = {one: _plain(one) for one in properties if one not in rank}
+    rank |= {
+        one: order.index(word)
+        for one, word in others.items()
+        if word in NAME_WORDS or (word in DOUBTFUL_WORDS and not _is_iri(one))
+    }
+    if not rank:
+        of_kind = [one for one, word in others.items() if _is_some_name(word) and not _is_iri(one)]
+        rank |= dict.fromkeys(of_kind if len(of_kind) == 1 else [], len(order))
+    return rank
+
+
+def _is_doubtful(name_property: str) -> bool:
+    return name_property not in NAME_PROPERTIES and _plain(name_property) not in NAME_WORDS
+
+
+def _is_some_name(word: str) -> bool:
+    return word.endswith("name") and word.removesuffix("name") not in PARTS_OF_NAMES
+
+
+def _is_iri(name_property: str) -> bool:
+    return "://" in name_property or name_property.startswith("urn:")
+
+
+def _plain(name_property: str) -> str:
+    """A property without case and punctuation; of an IRI the local name."""
+    local = name_property.rstrip("/#").replace("#", "/").rpartition("/")[2] if _is_iri(name_property) else name_property
+    return "".join(filter(str.isalnum, local.casefold()))
