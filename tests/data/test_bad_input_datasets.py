@@ -22,9 +22,7 @@ from support.datasets import facts, write_files
 @pytest.mark.parametrize("files", [{}, {"en.tsv": TSV}, {"groups.tsv": "en\n", "README.md": "x"}])
 def test_a_folder_with_fewer_than_two_kgs_is_refused(tmp_path: Path, files: dict[str, str | bytes]) -> None:
     message = refusal(tmp_path, files)
-    assert_says(
-        message, tmp_path, "a data set of", "KG", "expected at least two files of triples, one per KG", ".tsv", *files
-    )
+    assert_says(message, tmp_path, "a data set of", "KG", "expected at least two files, one per KG", ".tsv", *files)
 
 
 def test_an_empty_list_of_files_is_refused() -> None:

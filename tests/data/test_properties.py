@@ -22,11 +22,12 @@ Fact = tuple[str, str, str]
 def kg_of(facts: Iterable[Fact], roles: Mapping[str, str] | None = None) -> KnowledgeGraph:
     builder = KnowledgeGraphBuilder("a", roles)
     table = pl.DataFrame(list(facts), schema=["entity", "property", "value"], orient="row")
-    builder.add_literals(*table, pl.Series([""] * table.height))
+    entities, properties, values = table
+    builder.add_literals(entities, properties, values, pl.Series([""] * table.height))
     return builder.build()
 
 
-def table_kg(roles: Mapping[str, str] | None = None, **columns: list[str]) -> KnowledgeGraph:
+def table_kg(columns: Mapping[str, list[str]], roles: Mapping[str, str] | None = None) -> KnowledgeGraph:
     return kg_of([(str(row), name, cells[row]) for name, cells in columns.items() for row in range(len(cells))], roles)
 
 
@@ -69,25 +70,25 @@ def test_the_literals_of_a_name_property_are_names_and_not_attributes(name_prope
     "column", ["first_name", "Last Name", "givenName", "family_name", "surname", "comment", "user_name"]
 )
 def test_parts_of_names_and_other_columns_are_attributes(column: str) -> None:
-    kg = table_kg(**{column: ["Oslo", "Bergen"]})
+    kg = table_kg({column: ["Oslo", "Bergen"]})
     assert name_properties(kg) == []
     assert len(attributes_of(kg)) == 2
 
 
 def test_a_column_such_as_city_name_is_a_name_only_if_it_is_the_only_one_and_no_better_one_exists() -> None:
     places = {"city_name": ["Oslo", "Bergen"], "river_name": ["Akerselva", "Nordåselva"]}
-    assert name_properties(table_kg(**places)) == []
-    assert name_properties(table_kg(label=["Oslo", "Bergen"], river_name=places["river_name"])) == ["label"]
+    assert name_properties(table_kg(places)) == []
+    assert name_properties(table_kg({"label": ["Oslo", "Bergen"], "river_name": places["river_name"]})) == ["label"]
 
 
 def test_a_title_that_many_entities_share_is_an_attribute() -> None:
     people = {"name": ["Ada", "Grace", "Emmy", "Marie", "Lise"], "title": ["Dr", "Dr", "Prof", "Dr", "Prof"]}
-    assert name_properties(table_kg(**people)) == ["name"]
-    assert name_properties(table_kg(title=["Dune", "Emma", "Ulysses", "Solaris", "Dune"])) == ["title"]
+    assert name_properties(table_kg(people)) == ["name"]
+    assert name_properties(table_kg({"title": ["Dune", "Emma", "Ulysses", "Solaris", "Dune"]})) == ["title"]
 
 
 def test_a_name_property_without_letters_is_an_attribute() -> None:
-    kg = table_kg(label=["12", "13", "14"])
+    kg = table_kg({"label": ["12", "13", "14"]})
     assert name_properties(kg) == []
     assert names(kg) == set()
 
@@ -95,7 +96,8 @@ def test_a_name_property_without_letters_is_an_attribute() -> None:
 def test_an_entity_has_all_its_names_each_once() -> None:
     facts = [("1", LABEL, "Oslo"), ("1", f"{SKOS}altLabel", " Christiania "), ("1", f"{SKOS}altLabel", "Oslo")]
     builder = KnowledgeGraphBuilder("a")
-    builder.add_literals(*pl.DataFrame(facts, orient="row"), pl.Series([""] * 3))
+    entities, properties, values = pl.DataFrame(facts, orient="row")
+    builder.add_literals(entities, properties, values, pl.Series([""] * 3))
     builder.add_entities(pl.Series(["1", "1", "2", "3"]), pl.Series(["Oslo", "Kristiania", "Bergen", None]))
     kg = builder.build()
     assert names(kg) == {("1", "Oslo"), ("1", "Christiania"), ("1", "Kristiania"), ("2", "Bergen")}
@@ -104,7 +106,7 @@ def test_an_entity_has_all_its_names_each_once() -> None:
 
 def test_the_user_decides_the_role_of_a_property() -> None:
     columns = {"label": ["Oslo", "Bergen"], "note": ["big", "wet"], "size": ["1", "2"], "code": ["x", "y"]}
-    kg = table_kg({"note": "name", "label": "attribute", "code": "ignore"}, **columns)
+    kg = table_kg(columns, {"note": "name", "label": "attribute", "code": "ignore"})
     assert names(kg) == {("0", "big"), ("1", "wet")}
     assert set(attributes_of(kg)["property"].to_list()) == {"label", "size"}
     roles = dict(properties_of(kg).select("property", "role").rows())
@@ -114,14 +116,14 @@ def test_the_user_decides_the_role_of_a_property() -> None:
 
 
 def test_the_first_of_the_names_that_the_user_lists_is_shown() -> None:
-    kg = table_kg({"b": "name", "a": "name"}, a=["one"], b=["two"], label=["three"])
+    kg = table_kg({"a": ["one"], "b": ["two"], "label": ["three"]}, {"b": "name", "a": "name"})
     assert kg.names is not None
     assert kg.names.to_list() == ["two"]
 
 
 def test_a_role_that_does_not_exist_is_refused() -> None:
     with pytest.raises(InputError, match="unknown role of size: 'nmae'; choose one of: name, attribute, ignore"):
-        table_kg({"size": "nmae"}, size=["1"])
+        table_kg({"size": ["1"]}, {"size": "nmae"})
 
 
 def test_properties_have_coverage_and_an_example() -> None:
@@ -132,6 +134,7 @@ def test_properties_have_coverage_and_an_example() -> None:
 def test_a_restricted_kg_keeps_given_names_and_roles() -> None:
     builder = KnowledgeGraphBuilder("a", {"size": "ignore"})
     builder.add_entities(pl.Series(["1", "2", "3"]), pl.Series(["Oslo", "Bergen", "Voss"]))
+    builder.add_literals(*(pl.Series([cell]) for cell in ("1", "size", "3", "")))
     kg = builder.build()
     kept = kg.restricted_to((kg.entities != "2").to_numpy())
     assert names(kept) == {("1", "Oslo"), ("3", "Voss")}

@@ -1,11 +1,11 @@
-"""Opens plain and gzipped files and reads them in blocks of complete lines; every failure becomes an InputError."""
+"""Opens plain, gzipped and zipped files, reads them in blocks of complete lines; failures become an InputError."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from multiea.data.zip_files import opened_zip
 from multiea.foundation import progress
 from multiea.foundation.errors import InputError
 
@@ -40,7 +41,11 @@ class _ProgressReader(io.RawIOBase):
 
 @contextmanager
 def opened(path: Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, decompressed if its name ends in .gz. Failures while reading become an InputError."""
+    """The bytes of a file, decompressed if its name ends in .gz or .zip. Failures become an InputError."""
+    if path.suffix == ".zip":
+        with opened_zip(path) as stream:
+            yield stream
+        return
     try:
         if "\0" in str(path):
             raise InputError("a zero byte in the name", path=str(path).replace("\0", "\\0"), expected="a file name")
@@ -50,11 +55,11 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             path.open("rb", buffering=0) as raw,
             progress.stage(f"reading {path.name}", path.stat().st_size) as advance,
         ):
-            stream = io.BufferedReader(_ProgressReader(raw, advance), 1 << 20)
+            buffered = io.BufferedReader(_ProgressReader(raw, advance), 1 << 20)
             packed = path.suffix == ".gz"
-            if not packed and stream.peek(2).startswith(GZIP_MAGIC):
+            if not packed and buffered.peek(2).startswith(GZIP_MAGIC):
                 raise InputError("compressed data", path=path, hint="It looks gzipped: add .gz to its name")
-            yield cast(BinaryIO, gzip.GzipFile(fileobj=stream) if packed else stream)
+            yield cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if packed else buffered)
     except FileNotFoundError:
         raise InputError("no such file", path=path, hint="Check the spelling and the folder") from None
     except (EOFError, zlib.error) as error:
@@ -83,7 +88,7 @@ class Block:
         return self.first_line + self.data.count(b"\n", 0, byte)
 
 
-def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
+def line_blocks(path: Path, *, quoted: bool = False) -> Generator[Block]:
     """The file in blocks of complete UTF-8 lines, each ending in a newline. Quoted fields may contain newlines."""
     line = 1
     with opened(path) as stream:
@@ -94,7 +99,7 @@ def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
             data = rest + chunk
             if not chunk and data and not data.endswith(b"\n"):
                 data += b"\n"
-            end = _end_of_last_record(data, quoted=quoted) if chunk else len(data)
+            end = end_of_last_record(data, quoted=quoted) if chunk else len(data)
             rest = data[end:]
             if chunk and len(rest) > LONGEST_RECORD:
                 raise InputError(
@@ -113,7 +118,7 @@ def line_blocks(path: Path, *, quoted: bool = False) -> Iterator[Block]:
                 return
 
 
-def _end_of_last_record(data: bytes, *, quoted: bool) -> int:
+def end_of_last_record(data: bytes, *, quoted: bool) -> int:
     """The end of the last complete record: after the last newline that is not inside quotes."""
     if not quoted or b'"' not in data:
         return data.rfind(b"\n") + 1

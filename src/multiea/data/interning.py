@@ -71,15 +71,12 @@ class TripleInterner:
 
     def add_triples(self, heads: pl.Series, relations: pl.Series, tails: pl.Series) -> None:
         """Adds triples between entities."""
-        self._blocks.append(
-            pl.DataFrame(
-                {
-                    "head": self._entities.encode(heads),
-                    "relation": self._relations.encode(relations),
-                    "tail": self._entities.encode(tails),
-                }
-            )
-        )
+        self.add_coded_triples(self._entities.encode(heads), relations, tails)
+
+    def add_coded_triples(self, heads: pl.Series, relations: pl.Series, tails: pl.Series) -> None:
+        """Adds triples whose heads are codes that `add_entities` returned."""
+        codes = {"relation": self._relations.encode(relations), "tail": self._entities.encode(tails)}
+        self._blocks.append(pl.DataFrame({"head": heads, **codes}))
 
     def add_entities(self, entities: pl.Series) -> pl.Series:
         """Adds entities, which may have no triple, and returns their codes."""
@@ -90,7 +87,7 @@ class TripleInterner:
         entities, entity_position = self._entities.ordered(self._kg_name)
         relations, relation_position = self._relations.ordered(self._kg_name)
         if not len(entities):
-            raise InputError(f"KG '{self._kg_name}' is empty", path=path, expected="at least one triple")
+            raise InputError(f"KG '{self._kg_name}' is empty", path=path, expected="at least one triple or record")
         total = sum(block.height for block in self._blocks)
         triples = np.empty((total, 3), dtype=np.int32)
         start = 0

@@ -1,8 +1,8 @@
-"""KnowledgeGraphBuilder: collects triples, literals and names block by block."""
+"""KnowledgeGraphBuilder: collects triples, literals, records and names block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from multiea.data.interning import TripleInterner
 from multiea.data.knowledge_graph import KnowledgeGraph, no_literals, no_names
-from multiea.data.properties import NAME, property_roles
+from multiea.data.properties import resolved_roles, shown_names
+from multiea.data.record_cells import RecordCells
 
 
 class KnowledgeGraphBuilder:
     """Collects the content of one KG, in any order and in any number of blocks.
 
-    roles: what the user decided about properties, as in `KnowledgeGraph.property_roles`.
+    roles: what the user decided about properties, by their ids or the local names of these.
     """
 
     def __init__(self, name: str, roles: Mapping[str, str] | None = None) -> None:
@@ -26,6 +27,8 @@ class KnowledgeGraphBuilder:
         self._interner = TripleInterner(name)
         self._literals: list[pl.DataFrame] = []
         self._names: list[pl.DataFrame] = []
+        self._records = RecordCells()
+        self.properties: set[str] = set()  # those of literals and all columns of records; complete after build
 
     def add_triples(self, heads: pl.Series, relations: pl.Series, tails: pl.Series) -> None:
         """Adds triples between entities."""
@@ -37,6 +40,20 @@ class KnowledgeGraphBuilder:
         table = pl.DataFrame({"entity": self._interner.add_entities(entities), **facts})
         self._literals.append(table.cast({"property": pl.Categorical, "type": pl.Categorical}))
 
+    def add_records(self, ids: pl.Series, relations: Collection[str] = ()) -> pl.Series:
+        """Adds entities and returns their codes for `add_cells`; relations: columns that are known to be relations."""
+        codes = self._interner.add_entities(ids)
+        self._records.ids.append(ids)
+        self._records.codes.append(codes)
+        self._records.declared.update(relations)
+        return codes
+
+    def add_cells(self, column: str, codes: pl.Series, values: pl.Series, types: pl.Series) -> None:
+        """Adds values of a column. If they are ids of records, the column is a relation, otherwise a property."""
+        cells = pl.DataFrame({"entity": codes, "value": values, "type": types}).cast({"type": pl.Categorical})
+        self._records.columns.setdefault(column, []).append(cells)
+        self.properties.add(column)
+
     def add_entities(self, entities: pl.Series, names: pl.Series | None = None) -> None:
         """Adds entities, which may have no triple, and optionally their names."""
         codes = self._interner.add_entities(entities)
@@ -45,13 +62,18 @@ class KnowledgeGraphBuilder:
 
     def build(self, path: Path | None = None) -> KnowledgeGraph:
         """The KG of everything added. A KG without any entity is an error, reported for this path."""
+        literals_of_records, relations = self._records.separated(self.name, self._roles)
+        for block in relations:
+            self._interner.add_coded_triples(*block)
         interned = self._interner.finish(path)
         literals, given_names = no_literals(), no_names()
-        if self._literals:
-            literals = _with_positions(self._literals, interned.position_of_code)
+        if blocks := self._literals + literals_of_records:
+            literals = _with_positions(blocks, interned.position_of_code)
         if self._names:
             given_names = _with_positions(self._names, interned.position_of_code).drop_nulls()
             given_names = given_names.unique().sort("entity", "name")
+        self.properties.update(literals["property"].unique().cast(pl.String))
+        roles = resolved_roles(self._roles, self.properties)
         return KnowledgeGraph(
             self.name,
             interned.entities,
@@ -59,9 +81,9 @@ class KnowledgeGraphBuilder:
             interned.triples,
             duplicates=interned.duplicates,
             literals=literals,
-            names=_names(given_names, literals, self._roles, len(interned.entities)),
+            names=shown_names(given_names, literals, roles, len(interned.entities)),
             given_names=given_names,
-            property_roles=self._roles,
+            property_roles=roles,
         )
 
 
@@ -69,20 +91,3 @@ def _with_positions(blocks: list[pl.DataFrame], position_of_code: NDArray[np.int
     """One table of all blocks, with positions instead of codes in the column `entity`."""
     table = pl.concat(blocks)
     return table.with_columns(entity=pl.Series(position_of_code[table["entity"].to_numpy()]))
-
-
-def _names(given: pl.DataFrame, literals: pl.DataFrame, roles: Mapping[str, str], entities: int) -> pl.Series | None:
-    """The name of each entity: the given one, else its best literal, English first. None if no entity has a name."""
-    ranked = property_roles(literals, roles).filter(pl.col("role") == NAME)
-    from_literals = (
-        literals.with_columns(pl.col("property", "type").cast(pl.String))
-        .join(ranked, on="property")
-        .with_columns(not_english=pl.col("type") != "@en")
-        .sort("rank", "not_english", "type", "value")
-        .select("entity", name="value")
-    )
-    table = pl.concat([given.sort("entity", "name"), from_literals]).unique("entity", keep="first", maintain_order=True)
-    if table.is_empty():
-        return None
-    all_entities = pl.DataFrame({"entity": np.arange(entities, dtype=np.int32)})
-    return all_entities.join(table, on="entity", how="left", maintain_order="left")["name"]

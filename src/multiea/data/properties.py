@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -89,10 +89,24 @@ def property_roles(literals: pl.DataFrame, given: Mapping[str, str]) -> pl.DataF
     )
 
 
+def meant_by(asked: str, properties: Collection[str]) -> list[str]:
+    """The properties that a user names: the one with this id, or else those with this local name."""
+    if asked in properties:
+        return [asked]
+    return [one for one in properties if _is_iri(one) and _local(one) == asked]
+
+
+def resolved_roles(asked: Mapping[str, str], properties: Collection[str]) -> dict[str, str]:
+    """Roles by the ids of properties; what a KG does not have is left out."""
+    return {one: role for name, role in asked.items() for one in meant_by(name, properties)}
+
+
 def properties_of(kg: KnowledgeGraph) -> pl.DataFrame:
     """One row per property: property, role, entities (that have it), coverage (their share), example."""
     roles = property_roles(kg.literals, kg.property_roles)
-    counts = kg.literals.group_by("property").agg(entities=pl.col("entity").n_unique(), example=pl.col("value").min())
+    counts = kg.literals.group_by("property").agg(
+        entities=pl.col("entity").n_unique(), example=pl.col("value").str.strip_chars().min()
+    )
     return (
         roles.join(counts.with_columns(pl.col("property").cast(pl.String)), on="property")
         .with_columns(
@@ -121,6 +135,25 @@ def attributes_of(kg: KnowledgeGraph) -> pl.DataFrame:
     return _of_role(kg, ATTRIBUTE)
 
 
+def shown_names(
+    given: pl.DataFrame, literals: pl.DataFrame, roles: Mapping[str, str], entities: int
+) -> pl.Series | None:
+    """The name of each entity: the given one, else its best literal, English first. None if no entity has a name."""
+    ranked = property_roles(literals, roles).filter(pl.col("role") == NAME)
+    from_literals = (
+        literals.with_columns(pl.col("property", "type").cast(pl.String))
+        .join(ranked, on="property")
+        .with_columns(not_english=pl.col("type") != "@en")
+        .sort("rank", "not_english", "type", "value")
+        .select("entity", name="value")
+    )
+    table = pl.concat([given.sort("entity", "name"), from_literals]).unique("entity", keep="first", maintain_order=True)
+    if table.is_empty():
+        return None
+    all_entities = pl.DataFrame({"entity": pl.Series(range(entities), dtype=pl.Int32)})
+    return all_entities.join(table, on="entity", how="left", maintain_order="left")["name"]
+
+
 def _of_role(kg: KnowledgeGraph, role: str) -> pl.DataFrame:
     roles = property_roles(kg.literals, kg.property_roles)
     chosen = roles.filter(pl.col("role") == role)["property"].to_list()
@@ -136,7 +169,7 @@ def _candidates(properties: list[str]) -> dict[str, int]:
     """The properties that may be names, each with its rank."""
     order = [*NAME_PROPERTIES, *NAME_WORDS, *DOUBTFUL_WORDS]
     rank = {one: order.index(one) for one in properties if one in NAME_PROPERTIES}
-    others = {one: _plain(one) for one in properties if one not in rank}
+    others = {one: plain_word(one) for one in properties if one not in rank}
     rank |= {
         one: order.index(word)
         for one, word in others.items()
@@ -149,7 +182,7 @@ def _candidates(properties: list[str]) -> dict[str, int]:
 
 
 def _is_doubtful(name_property: str) -> bool:
-    return name_property not in NAME_PROPERTIES and _plain(name_property) not in NAME_WORDS
+    return name_property not in NAME_PROPERTIES and plain_word(name_property) not in NAME_WORDS
 
 
 def _is_some_name(word: str) -> bool:
@@ -160,7 +193,10 @@ def _is_iri(name_property: str) -> bool:
     return "://" in name_property or name_property.startswith("urn:")
 
 
-def _plain(name_property: str) -> str:
+def _local(iri: str) -> str:
+    return iri.rstrip("/#").replace("#", "/").rpartition("/")[2]
+
+
+def plain_word(name_property: str) -> str:
     """A property without case and punctuation; of an IRI the local name."""
-    local = name_property.rstrip("/#").replace("#", "/").rpartition("/")[2] if _is_iri(name_property) else name_property
-    return "".join(filter(str.isalnum, local.casefold()))
+    return "".join(filter(str.isalnum, (_local(name_property) if _is_iri(name_property) else name_property).casefold()))

@@ -9,6 +9,7 @@ from pathlib import Path
 from multiea.data.load import load, read_one_kg
 from multiea.data.origin import Origin
 from multiea.data.readers import read_groups
+from multiea.data.role_choices import roles_of
 from multiea.data.task import Task
 from multiea.foundation.errors import SettingError
 from multiea.pipeline.growing import grown_task, refuse_known_name
@@ -33,6 +34,7 @@ def load_task(settings: AlignSettings) -> Task:
         validation_ratio=data.validation_ratio or 0.0,
         random_state=settings.random_state if data.random_state is None else data.random_state,
         lenient=data.lenient,
+        roles=roles_of(data),
     )
 
 
@@ -43,7 +45,7 @@ def _load_grown_task(data: Data) -> Task:
         raise SettingError("adding a KG needs known groups that link it to the others; give a file of them as --seeds")
     assert data.grown_from is not None
     before = open_run(data.grown_from, with_triples=True).alignment.task
-    kg = read_one_kg([Path(file) for file in data.source], data.kg_name)
+    kg = read_one_kg([Path(file) for file in data.source], data.kg_name, roles_of(data))
     refuse_known_name(before, kg)
     kgs = [*before.kgs, kg]
     seeds = read_groups(Path(data.seeds), kgs, lenient=data.lenient)

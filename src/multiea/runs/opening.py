@@ -18,6 +18,7 @@ from multiea.data.load import load, read_one_kg
 from multiea.data.open_seeds import OpenSeeds
 from multiea.data.origin import Origin
 from multiea.data.readers import read_groups
+from multiea.data.role_choices import roles_of
 from multiea.data.task import Task
 from multiea.foundation.errors import InputError, counted
 from multiea.grouping.alignment import AlignmentResult
@@ -122,9 +123,9 @@ def _kgs_of_data_set(folder: Path, before: Sequence[KnowledgeGraph], moved_to: S
         )
     try:
         if before:
-            kgs = [*before, read_one_kg([Path(file) for file in source], data.kg_name)]
+            kgs = [*before, read_one_kg([Path(file) for file in source], data.kg_name, roles_of(data))]
         else:
-            kgs = list(load(source, lenient=True).kgs)
+            kgs = list(load(source, lenient=True, roles=roles_of(data)).kgs)
     except InputError as error:
         raise InputError(
             f"its data set, {' '.join(source)}, cannot be read: {error}",

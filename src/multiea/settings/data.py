@@ -37,6 +37,15 @@ class Data:
     validation_ratio: float | None = setting(None, "The share of known groups that become validation groups.")
     random_state: int | None = setting(None, "The random state of the split; by default that of the run.")
     lenient: bool = setting(False, "Drop members of groups that their KG does not have.", option="--lenient")
+    names: tuple[str, ...] = setting(
+        (), "A property or column that gives names, in all KGs that have it.", option="--names"
+    )
+    attributes: tuple[str, ...] = setting(
+        (), "A property or column that is an attribute and no name, in all KGs that have it.", option="--attributes"
+    )
+    ignore: tuple[str, ...] = setting(
+        (), "A property or column that is not used, in all KGs that have it.", option="--ignore"
+    )
     previous: str | None = setting(None, "A run folder whose group ids are carried on.", option="--previous")
     grown_from: str | None = setting(
         None, "A run folder to which a KG is added; `source` then names the files of that KG only."
@@ -48,6 +57,9 @@ class Data:
         if not isinstance(self.source, tuple):  # a single path would be read as a list of letters
             raise SettingError(f"data.source must be a tuple of paths, got {self.source!r}")
         check_types(self, "data")
+        listed = [*self.names, *self.attributes, *self.ignore]
+        if twice := sorted({name for name in listed if listed.count(name) > 1}):
+            raise SettingError(f"'{twice[0]}' can be in one of data.names, data.attributes and data.ignore, and once")
         for name in ("train_ratio", "validation_ratio"):
             if getattr(self, name) is not None:
                 check_share(name, getattr(self, name))

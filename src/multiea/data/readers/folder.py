@@ -1,75 +1,27 @@
-"""The native folder: one file of triples per KG and a file of known groups; dataset.toml describes other layouts."""
+"""The native folder: one file per KG and a file of known groups; dataset.toml describes other layouts."""
 
 from __future__ import annotations
 
 import logging
-import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
-from multiea.data.files import opened
 from multiea.data.raw_dataset import ROLES, RawDataset
-from multiea.data.readers import EXTENSIONS, GROUP_READERS, KG_READERS, read_groups, read_kg, stem_and_format
+from multiea.data.readers import EXTENSIONS, KG_READERS, read_groups, read_kg, stem_and_format
+from multiea.data.readers.dataset_toml import DatasetToml, GroupFile, KgFiles, parsed_toml, refuse_unknown_formats
 from multiea.data.readers.tables import TSV, text_rows
-from multiea.foundation.errors import InputError, unknown
+from multiea.foundation.errors import InputError
 
 log = logging.getLogger("multiea")
 IGNORED_EXTENSIONS = (".md", ".toml", ".json", ".html")
-TOML_EXPECTED = {
-    "columns": "three column names: head, relation, tail",
-    "file": "a file name, or a list of file names",
-    "kgs": "tables [kgs.NAME], each with a file",
-    **dict.fromkeys(("groups", "seeds", "validation", "held_out"), "a file name, or a table with file and format"),
-}
 ENTITY_COLUMNS = ("kg", "entity", "label")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class GroupFile(_Strict):
-    """A file of groups, and its format if the extension does not determine it."""
-
-    file: str
-    format: str | None = None
-
-
-class KgFiles(_Strict):
-    """The files of one KG."""
-
-    file: Annotated[list[str], BeforeValidator(lambda file: [file] if isinstance(file, str) else file)]
-    format: str | None = None
-    columns: tuple[str, str, str] | None = None
-
-
-OneGroupFile = Annotated[
-    GroupFile | None, BeforeValidator(lambda entry: {"file": entry} if isinstance(entry, str) else entry)
-]
-
-
-class DatasetToml(_Strict):
-    """The content of dataset.toml. Paths are relative to it."""
-
-    name: str | None = None
-    kgs: dict[str, KgFiles] = {}
-    entities: str | None = None
-    groups: OneGroupFile = None
-    seeds: OneGroupFile = None
-    validation: OneGroupFile = None
-    held_out: OneGroupFile = None
-
-    def group_files(self) -> dict[str, GroupFile]:
-        """The group files by role."""
-        return {role: entry for role in ROLES if (entry := getattr(self, role)) is not None}
-
-
-def read_native_folder(folder: Path, *, lenient: bool = False) -> RawDataset:
+def read_native_folder(folder: Path, *, lenient: bool = False, roles: Mapping[str, str] | None = None) -> RawDataset:
     """Reads a folder in which each file with a known extension is a KG, except those with reserved names."""
     settings = _settings_from_files(folder)
     if len(settings.kgs) < 2:
@@ -77,27 +29,19 @@ def read_native_folder(folder: Path, *, lenient: bool = False) -> RawDataset:
         raise InputError(
             f"a data set of {len(settings.kgs) or 'no'} KG{'s' * (len(settings.kgs) != 1)} (files: {seen})",
             path=folder,
-            expected=f"at least two files of triples, one per KG, ending in {', '.join(_kg_extensions())} (also .gz)",
+            expected=f"at least two files, one per KG, ending in {', '.join(_kg_extensions())} (also .gz, .zip)",
             hint="OpenEA and DBP15K folders, and folders with a dataset.toml that names the files, work as well",
         )
-    return _read(folder, settings, lenient=lenient)
+    return _read(folder, settings, lenient=lenient, roles=roles)
 
 
 def _kg_extensions() -> list[str]:
     return [extension for extension, format_name in EXTENSIONS.items() if format_name in KG_READERS]
 
 
-def read_dataset_toml(path: Path, *, lenient: bool = False) -> RawDataset:
+def read_dataset_toml(path: Path, *, lenient: bool = False, roles: Mapping[str, str] | None = None) -> RawDataset:
     """Reads a data set described by dataset.toml. What the file does not mention is found by file names."""
-    try:
-        with opened(path) as file:
-            settings = DatasetToml.model_validate(tomllib.loads(file.read().decode("utf-8")))
-    except UnicodeDecodeError:
-        raise InputError("not UTF-8", path=path, expected="TOML in UTF-8") from None
-    except ValidationError as error:
-        raise InputError(_first_validation_error(error), path=path) from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"invalid TOML: {error}", path=path) from None
+    settings = parsed_toml(path)
     named = {entry.file for entry in settings.group_files().values()}
     shown = _settings_from_files(path.parent, except_files=named, with_kgs=not settings.kgs)
     found: dict[str, Any] = {"name": settings.name or shown.name, "kgs": settings.kgs or shown.kgs}
@@ -107,15 +51,8 @@ def read_dataset_toml(path: Path, *, lenient: bool = False) -> RawDataset:
     settings = settings.model_copy(update=found)
     if len(settings.kgs) < 2:
         raise InputError(f"a data set of {len(settings.kgs)} KG", path=path, expected="at least two [kgs.NAME] tables")
-    for kg_name, kg in settings.kgs.items():
-        if not kg.file:
-            raise InputError(f"KG '{kg_name}' has no file", path=path, expected='file = "..."')
-        if kg.format is not None and kg.format not in KG_READERS:
-            raise InputError(f"kgs.{kg_name}: {unknown(kg.format, KG_READERS, what='format')}", path=path)
-    for role, entry in settings.group_files().items():
-        if entry.format is not None and entry.format not in GROUP_READERS:
-            raise InputError(f"{role}: {unknown(entry.format, GROUP_READERS, what='format of groups')}", path=path)
-    return _read(path.parent, settings, lenient=lenient)
+    refuse_unknown_formats(settings, path)
+    return _read(path.parent, settings, lenient=lenient, roles=roles)
 
 
 def _settings_from_files(folder: Path, except_files: Collection[str] = (), *, with_kgs: bool = True) -> DatasetToml:
@@ -174,13 +111,24 @@ def _refuse_almost_reserved_name(path: Path, stem: str, format_name: str) -> Non
         )
 
 
-def _read(folder: Path, settings: DatasetToml, *, lenient: bool) -> RawDataset:
+def _read(folder: Path, settings: DatasetToml, *, lenient: bool, roles: Mapping[str, str] | None) -> RawDataset:
+    """Reads the KGs and groups; roles: what the user decided about properties of all KGs."""
     entities = _entity_table(folder / settings.entities, list(settings.kgs)) if settings.entities else None
     kgs = []
     for name, kg in settings.kgs.items():
         own = None if entities is None else entities.filter(pl.col("kg") == name)
         files = [folder / file for file in kg.file]
-        kgs.append(read_kg(name, files, format_name=kg.format, columns=kg.columns, entities=own))
+        kgs.append(
+            read_kg(
+                name,
+                files,
+                format_name=kg.format,
+                table=kg.table,
+                entities=own,
+                roles=kg.roles,
+                general_roles=roles,
+            )
+        )
     groups = {
         role: read_groups(folder / entry.file, kgs, format_name=entry.format, lenient=lenient)
         for role, entry in settings.group_files().items()
@@ -218,17 +166,3 @@ def _refuse_second_file(name: str, seen: Sequence[str], folder: Path, path: Path
             expected=expected,
             hint="Rename one, remove one, or list several files of one KG in dataset.toml",
         )
-
-
-def _first_validation_error(error: ValidationError) -> str:
-    """The most useful validation error of dataset.toml as a sentence: misspelt keys first."""
-    errors = sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
-    first = errors[0]
-    place = ".".join(map(str, first["loc"]))
-    if first["type"] == "extra_forbidden":
-        top = len(first["loc"]) == 1
-        owner: type[BaseModel] = DatasetToml if top else KgFiles if first["loc"][0] == "kgs" else GroupFile
-        return unknown(str(first["loc"][-1]), owner.model_fields, what=f"key at {place}:")
-    key = next((str(part) for part in reversed(first["loc"]) if part in TOML_EXPECTED), None)
-    found = "nothing" if first["type"] == "missing" else repr(first["input"])[:60]
-    return f"{place}: {found}; expected {TOML_EXPECTED[key] if key else first['msg'].lower()}"

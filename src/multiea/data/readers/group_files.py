@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from multiea.data.groups import Groups
 from multiea.data.iris import decoded, kgs_of, names_of
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.readers.rdf import quads
-from multiea.data.readers.tables import Dialect, first_line, parquet_columns, parquet_rows, text_rows
+from multiea.data.readers.table_source import TableSource
+from multiea.data.readers.tables import CSV, Dialect, csv_dialect, first_line, parquet_columns, parquet_rows, text_rows
 from multiea.foundation.errors import InputError, counted, is_text
 
 log = logging.getLogger("multiea")
@@ -38,7 +40,8 @@ def read_group_table(dialect: Dialect) -> GroupReader:
     """A reader of groups.tsv or groups.csv: one column per KG, one row per group, blank where a KG has no member."""
 
     def read(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Groups:
-        blocks = list(text_rows(path, dialect, "one entity or nothing per KG"))
+        used = csv_dialect(path) if dialect == CSV else dialect
+        blocks = list(text_rows(path, used, "one entity or nothing per KG"))
         if not blocks:
             raise InputError("the file is empty", path=path, expected="a header with one KG name per column")
         table = pl.concat([block.table for block in blocks])
@@ -53,7 +56,10 @@ def read_group_table(dialect: Dialect) -> GroupReader:
 
 def read_group_parquet(path: Path, kgs: Sequence[KnowledgeGraph], lenient: bool) -> Groups:
     """Groups from a Parquet file with one column per KG."""
-    table = pl.concat([block.table for block in parquet_rows(path, parquet_columns(path))])
+    columns = parquet_columns(path)
+    source = TableSource(path, columns, partial(parquet_rows, path))
+    texts = [pl.DataFrame(source.text(block, range(len(columns)))) for block in source.blocks()]
+    table = pl.concat(texts) if texts else pl.DataFrame(schema=dict.fromkeys(columns, pl.String))
     return Groups.from_table(kgs, table, path=path, lenient=lenient)
 
 

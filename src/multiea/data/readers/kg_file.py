@@ -3,20 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
+from multiea.foundation.errors import SettingError
+
+
+@dataclass(frozen=True)
+class TableChoices:
+    """What dataset.toml says about a table; None or empty where it is decided from the data.
+
+    columns: those of head, relation and tail. id, relations: columns of records. separator: between several values in
+    one cell. delimiter: between the fields of a text file. sheet: of an Excel file.
+    """
+
+    columns: Sequence[str] | None = None
+    id: str | None = None
+    relations: Sequence[str] = ()
+    separator: str | None = None
+    delimiter: str | None = None
+    sheet: str | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The names of the choices that were made."""
+        return [part.name for part in fields(self) if getattr(self, part.name) not in (None, ())]
+
+    def refuse(self, names: Sequence[str], kg_name: str, why: str) -> None:
+        """Raises an error if one of these choices was made."""
+        for name in names:
+            if name in self.given:
+                raise SettingError(f"KG '{kg_name}': {name} {'are' if name.endswith('s') else 'is'} {why}")
 
 
 @dataclass(frozen=True)
 class KgFile:
-    """columns: the names of head, relation and tail, where dataset.toml gives them. scope: distinguishes blank nodes
-    of several files of one KG.
-    """
+    """table: what is known about a table. scope: distinguishes blank nodes of several files of one KG."""
 
     path: Path
-    columns: Sequence[str] | None = None
+    table: TableChoices = field(default_factory=TableChoices)
     scope: str = ""
 
 

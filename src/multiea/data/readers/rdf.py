@@ -1,4 +1,4 @@
-"""RDF: N-Triples, N-Quads, Turtle and RDF/XML, parsed by pyoxigraph. Literals are separate from entity triples."""
+"""RDF: N-Triples, N-Quads, Turtle, RDF/XML and JSON-LD, parsed by pyoxigraph. Literals are separate from triples."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from multiea.foundation.errors import InputError, SettingError
 
 BATCH = 1 << 17
 GENERATED_LABEL = re.compile(r"[0-9a-f]{20,32}")  # what the parser gives to a blank node without a label
+REMOTE_CONTEXT = "Contexts are not downloaded: write the context into the file, or convert it to Turtle or N-Triples"
 BASE = "http://example.org/"  # relative IRIs in a file without a base are resolved against this
 
 
@@ -32,8 +33,9 @@ def _add_rdf(name: str, rdf_format: RdfFormat, file: KgFile, builder: KnowledgeG
 
     Blank nodes become '_:label'. The scope distinguishes blank nodes from different files of one KG.
     """
-    if file.columns is not None:
-        raise SettingError(f"KG '{builder.name}': columns are for tables (tsv, csv, parquet), not for {name}")
+    for choice in file.table.given:
+        verb = "are" if choice.endswith("s") else "is"
+        raise SettingError(f"KG '{builder.name}': {choice} {verb} for tables (tsv, csv, parquet), not for {name}")
     path = file.path
     blank = _BlankNodeIds(file.scope, all_labelled=rdf_format in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS))
     triples: tuple[list[str], list[str], list[str]] = ([], [], [])
@@ -74,7 +76,7 @@ def quads(path: Path, rdf_format: RdfFormat) -> Iterator[Quad]:
                 raise failure from None  # reading failed, the RDF may be valid
             message = failure.msg if isinstance(failure, SyntaxError) else str(failure)
             line = getattr(failure, "lineno", None)
-            hint = "Correct the line, or remove it"
+            hint = REMOTE_CONTEXT if "LoadDocumentCallback" in message else "Correct the line, or remove it"
             raise InputError(f"invalid {rdf_format.name}: {message}", path=path, line=line, hint=hint) from None
 
 

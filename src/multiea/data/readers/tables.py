@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from multiea.data.files import NEWLINE, QUOTE, Block, line_blocks, opened
+from multiea.data.files import NEWLINE, QUOTE, Block, end_of_last_record, line_blocks, opened
 from multiea.foundation.errors import InputError
 
 COMMENT_HINT = "Lines that start with # are not comments here; the name of an SSSOM file must end in .sssom.tsv"
@@ -31,10 +31,12 @@ class Dialect:
 
 TSV = Dialect("tabs", "\t", quoted=False)
 CSV = Dialect("commas", ",", quoted=True)
+OTHER_CSV = (Dialect("semicolons", ";", quoted=True), Dialect("tabs", "\t", quoted=True))
+BYTES_FOR_DIALECT = 1 << 16
 
 
 class Rows:
-    """Some rows of a table. All fields are strings, null where empty."""
+    """Some rows of a table. All fields of text files are strings, null where empty."""
 
     def __init__(self, table: pl.DataFrame, find_lines: Callable[[], NDArray[np.int64]]) -> None:
         self.table, self._find_lines = table, find_lines
@@ -45,7 +47,23 @@ class Rows:
         return self._find_lines()
 
 
-def text_rows(path: Path, dialect: Dialect, expected: str) -> Iterator[Rows]:
+def csv_dialect(path: Path) -> Dialect:
+    """The first of commas, semicolons and tabs that divides all first lines into the same number of fields."""
+    with closing(line_blocks(path, quoted=True)) as blocks:
+        data = next((block.data for block in blocks), b"")
+    head = data[:BYTES_FOR_DIALECT]
+    head = head[: end_of_last_record(head, quoted=True)] or data
+    for dialect in (CSV, *OTHER_CSV):
+        try:
+            fields = _Records(path, Block(1, head), dialect).fields
+        except InputError:  # quotes that mean nothing in this dialect
+            continue
+        if len(fields) and fields[0] > 1 and (fields == fields[0]).all():
+            return dialect
+    return CSV
+
+
+def text_rows(path: Path, dialect: Dialect, expected: str) -> Generator[Rows]:
     """The rows of a file in blocks. Each must have as many fields as the first, or the error names its line."""
     fields: int | None = None
     for block in line_blocks(path, quoted=dialect.quoted):
@@ -87,12 +105,13 @@ def parquet_columns(path: Path) -> list[str]:
         return table.collect_schema().names()
 
 
-def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Rows]:
-    """The rows of some columns in blocks, as strings. Here `lines` counts rows from 1."""
+def parquet_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Rows]:
+    """The rows of all or some columns in blocks, with the types of the file. Here `lines` counts rows from 1."""
     with _scanned(path) as lazy:
         start = 1
-        for table in lazy.select(pl.col(columns).cast(pl.String)).collect_batches(chunk_size=PARQUET_ROWS):
-            yield Rows(_nulls_for_empty(table), partial(np.arange, start, start + table.height))
+        chosen = lazy if columns is None else lazy.select(columns)
+        for table in chosen.collect_batches(chunk_size=PARQUET_ROWS):
+            yield Rows(table, partial(np.arange, start, start + table.height))
             start += table.height
 
 
@@ -100,7 +119,7 @@ def parquet_rows(path: Path, columns: Sequence[str]) -> Iterator[Rows]:
 def _scanned(path: Path) -> Iterator[pl.LazyFrame]:
     """The file as a lazy table. What polars cannot read is an InputError."""
     with opened(path) as stream:
-        source: Path | BytesIO = BytesIO(stream.read()) if path.suffix == ".gz" else path
+        source: Path | BytesIO = BytesIO(stream.read()) if path.suffix in (".gz", ".zip") else path
         try:
             yield pl.scan_parquet(source, glob=False)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

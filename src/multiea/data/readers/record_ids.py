@@ -1,0 +1,130 @@
+"""Which table is one of records, and which of its columns has the ids."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import polars as pl
+
+from multiea.data.properties import DOUBTFUL_WORDS, NAME_WORDS, plain_word
+from multiea.data.readers.cells import is_readable, text_of
+from multiea.data.readers.table_source import TableSource
+from multiea.foundation.errors import InputError, unknown
+
+log = logging.getLogger("multiea")
+ID_WORDS = ("id", "iri", "uri", "key", "identifier", "entity", "entityid", "recordid", "recid", "uuid", "guid")
+ID_EXPECTED = "a column of ids named id, iri, uri, key, identifier or KG_id, or a first column without repeated values"
+ID_HINT = 'Name the column in dataset.toml: id = "..."'
+MIN_ROWS = 3
+NUMBER = r"^\s*[-+]?\d[\d.,:eE+-]*\s*$"
+
+
+def is_header_of_records(first: Sequence[str], others: pl.DataFrame, kg_name: str) -> bool:
+    """Whether the first of three-column lines is a header of records and not a triple: it has a word for ids or names,
+    and none of its fields occurs again in its column.
+    """
+    words = [plain_word(name) for name in first]
+    if len(set(words)) != len(words) or not all(words) or not others.height:
+        return False
+    occurs_again = others.select(
+        pl.any_horizontal(pl.col(name).eq(value).any() for name, value in zip(others.columns, first, strict=True))
+    ).item()
+    has_name = any(word in (*NAME_WORDS, *DOUBTFUL_WORDS) for word in words) and others.height >= MIN_ROWS
+    return not occurs_again and (has_name or bool(named_like_ids(first, kg_name)))
+
+
+def refuse_data_as_header(first: Sequence[str], place: TableSource) -> None:
+    """Raises an error if a first line that should name columns has numbers instead."""
+    numbers = [field for field in first if pl.Series([field]).str.contains(NUMBER).item()]
+    if numbers:
+        raise InputError(
+            f"{len(first)} fields, among them the number {numbers[0]}",
+            path=place.place,
+            line=place.line,
+            expected="a header that names every column, or three fields: head, relation, tail",
+            hint="Add a first line with the names of the columns, one of them id",
+        )
+
+
+def named_like_ids(columns: Sequence[str], kg_name: str) -> list[str]:
+    """The columns whose names say that they have ids."""
+    return [column for column in columns if plain_word(column) in (*ID_WORDS, plain_word(f"{kg_name}_id"))]
+
+
+def id_column(source: TableSource, given: str | None, kg_name: str) -> str:
+    """The column of ids: the given one, the only one named so whose values are complete and unique, or the first."""
+    columns = source.columns
+    if given is not None:
+        if given not in columns:
+            raise InputError(unknown(given, columns, what="column"), path=source.place, line=source.line)
+        return given
+    candidates = named_like_ids(columns, kg_name)
+    if len(candidates) == 1:
+        return candidates[0]
+    unique = _unique_columns(source, candidates or columns[:1])
+    if not candidates:
+        return _first_column(source, bool(unique))
+    if len(unique) > 1:
+        raise InputError(
+            f"the columns {' and '.join(map(repr, unique))} both could be the ids",
+            path=source.place,
+            line=source.line,
+            expected="one column of ids",
+            hint=f'Choose one in dataset.toml: id = "{unique[0]}"',
+        )
+    if not unique:
+        return candidates[0]  # reading it reports what is wrong
+    others = ", ".join(f"'{column}'" for column in candidates if column != unique[0])
+    log.warning(
+        "%s: '%s' has the ids; %s have repeated or missing values and count as attributes",
+        source.place,
+        unique[0],
+        others,
+    )
+    return unique[0]
+
+
+def _first_column(source: TableSource, is_unique: bool) -> str:
+    first, count = source.columns[0], len(source.columns)
+    if not is_unique:
+        raise InputError(
+            f"{count} fields ({', '.join(source.columns[:8])}) and no column of ids: the first, '{first}', has "
+            "repeated or missing values",
+            path=source.place,
+            line=source.line,
+            expected=f"three fields: head, relation, tail; or records with {ID_EXPECTED}",
+            hint=ID_HINT,
+        )
+    log.warning(
+        "%s: no column is named id; the first, '%s', has the ids, because its values are unique; another column can be "
+        'named in dataset.toml: id = "..."',
+        source.place,
+        first,
+    )
+    return first
+
+
+def _unique_columns(source: TableSource, columns: Sequence[str]) -> list[str]:
+    """Those of the columns that have a value in every row, and each value once."""
+    parts: dict[str, list[pl.Series]] = {column: [] for column in columns}
+    total = 0
+    for rows in source.blocks():
+        total += rows.table.height
+        for column in columns:
+            kind = rows.table.schema.get(column)
+            if kind is not None and is_readable(kind) and not kind.is_nested():
+                parts[column].append(text_of(rows.table[column]))
+    refuse_no_rows(source, total)
+    unique = []
+    for column, texts in parts.items():
+        values = pl.concat(texts) if texts else pl.Series([], dtype=pl.String)
+        if len(values) == total == values.n_unique() and values.str.contains(r"\S").fill_null(False).all():
+            unique.append(column)
+    return unique
+
+
+def refuse_no_rows(source: TableSource, rows: int) -> None:
+    """Raises an error for a table that has a header only."""
+    if not rows:
+        raise InputError("a table without rows", path=source.place, expected="one row per entity below the header")

@@ -1,0 +1,51 @@
+"""TableSource: a table with named columns, read in blocks; and the check of its header."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from multiea.data.readers.cells import text_of
+from multiea.data.readers.tables import Rows, first_line
+from multiea.foundation.errors import InputError
+
+
+@dataclass(frozen=True)
+class TableSource:
+    """place: the file, or what to call a table in memory. blocks: reads the rows from the start, at each call."""
+
+    place: Path | str
+    columns: Sequence[str]
+    blocks: Callable[[], Iterator[Rows]]
+    line: int | None = None  # of the header, for errors
+
+    def refuse_bad_header(self) -> None:
+        """Raises an error for columns without a name, and for two of the same name."""
+        unnamed = [number for number, name in enumerate(self.columns, start=1) if not name.strip()]
+        if unnamed:
+            raise InputError(
+                f"column {unnamed[0]} has no name",
+                path=self.place,
+                line=self.line,
+                expected="a header that names every column",
+                hint="Name it, or remove it; pandas writes no index with to_csv(index=False)",
+            )
+        repeated = sorted({name for name in self.columns if list(self.columns).count(name) > 1})
+        if repeated:
+            raise InputError(
+                f"two columns are named {', '.join(map(repr, repeated))}",
+                path=self.place,
+                line=self.line,
+                expected="a different name for each column",
+                hint="Rename one; for several values of a cell, see separator in dataset.toml",
+            )
+
+    def text(self, rows: Rows, columns: Sequence[int]) -> list[pl.Series]:
+        """Some columns of a block as text, null where a field is empty."""
+        try:
+            return [text_of(rows.table.to_series(index)).replace({"": None}) for index in columns]
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise InputError(f"a column that cannot be text ({first_line(error)})", path=self.place) from None

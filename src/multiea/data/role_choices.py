@@ -1,0 +1,46 @@
+"""Roles of properties that a user chose for all KGs: checked, and as settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.properties import ATTRIBUTE, IGNORE, NAME, PROPERTY_ROLES, meant_by
+from multiea.data.readers import unknown_property
+from multiea.foundation.errors import InputError, SettingError, is_text, unknown
+from multiea.settings.data import Data
+
+SETTINGS = {NAME: "names", ATTRIBUTE: "attributes", IGNORE: "ignore"}
+
+
+def check_roles(roles: Mapping[str, str] | None) -> None:
+    """Refuses roles of another form than {"title": "name"}."""
+    if roles is not None and not (isinstance(roles, Mapping) and all(map(is_text, roles))):
+        raise SettingError(f"roles must be a mapping such as {{'title': 'name'}}, got {roles!r}")
+    for name, role in (roles or {}).items():
+        if role not in PROPERTY_ROLES:
+            raise SettingError(unknown(str(role), PROPERTY_ROLES, what=f"role of '{name}':"))
+
+
+def refuse_unknown_roles(kgs: Sequence[KnowledgeGraph], roles: Mapping[str, str] | None) -> None:
+    """Raises an error for a property that no KG has."""
+    if not roles:
+        return
+    known = {one for kg in kgs for one in (*kg.literals["property"].unique().cast(pl.String), *kg.property_roles)}
+    for asked in roles:
+        if not meant_by(asked, known):
+            raise InputError(unknown_property(asked, known, "this data set"))
+
+
+def by_role(roles: Mapping[str, str] | None) -> dict[str, Any]:
+    """Roles as settings: names, attributes, ignore."""
+    given = roles or {}
+    return {key: tuple(name for name in given if given[name] == role) for role, key in SETTINGS.items()}
+
+
+def roles_of(data: Data) -> dict[str, str]:
+    """The roles that settings name."""
+    return {name: role for role, key in SETTINGS.items() for name in getattr(data, key)}
