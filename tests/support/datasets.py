@@ -62,3 +62,5 @@ def assert_same_kg(one: KnowledgeGraph, other: KnowledgeGraph) -> None:
     assert one.duplicates == other.duplicates
     assert literals(one) == literals(other)
     assert display_names(one) == display_names(other)
+    assert one.given_names.equals(other.given_names)
+    assert one.property_roles == other.property_roles

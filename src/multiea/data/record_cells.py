@@ -74,9 +74,10 @@ def _may_refer(column: str) -> bool:
 def _report_dangling(kg_name: str, column: str, cells: pl.DataFrame) -> None:
     if cells.height:
         log.warning(
-            "KG '%s': %s of the relation '%s' not the id of any record, such as '%s'; left out",
+            "KG '%s': %s of the relation '%s' %s of any record, such as '%s'; left out",
             kg_name,
-            f"{counted(cells.height, 'value')} {'is' if cells.height == 1 else 'are'}",
+            counted(cells.height, "value"),
             column,
+            "is not the id" if cells.height == 1 else "are not ids",
             cells["value"].min(),
         )
