@@ -10,6 +10,7 @@ from typing import Any
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.load import load
 from multiea.data.task import Task
 from multiea.evaluation.evaluate import evaluate
 from multiea.exports.export import FORMATS, Choices, Written, export, refuse_unused_options
@@ -111,7 +112,7 @@ EarlierRun = AlignmentResult | str | Path
 
 
 def align(
-    task: Task,
+    task: Task | Mapping[str, Any],
     settings: AlignSettings | None = None,
     *,
     previous: EarlierRun | None = None,
@@ -120,6 +121,7 @@ def align(
 ) -> Alignment:
     """Aligns all KGs of a task in a single pass, learning from its seeds only.
 
+    task: a Task, or one table per KG such as {"a": table, "b": table}, as `load` takes them.
     settings: an AlignSettings; its data settings are for `load_task`. shortcuts: single settings by name, such as
     engine="multiea", bootstrap="none", enhancement="none", random_state=1, device="cpu", duplicates=["en"],
     training=Training(epochs=5). previous: an alignment or a run folder whose group ids are carried on; it changes
@@ -128,6 +130,8 @@ def align(
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
+    if isinstance(task, Mapping):
+        task = load(task)
     if not isinstance(task, Task):
         raise SettingError(f"align takes a Task, got {task!r}; multiea.load reads one")
     if settings is None:

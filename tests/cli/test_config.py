@@ -17,6 +17,8 @@ from multiea.settings.tree import SCHEMA
 from support.command_line import align, invoke, refused
 from support.datasets import write_files
 
+NO_ROLES: dict[str, list[str]] = {"names": [], "attributes": [], "ignore": []}
+
 
 @pytest.mark.parametrize("engine", engine_names())
 def test_init_writes_every_key_with_its_explanation_and_its_default(engine: str, tmp_path: Path) -> None:
@@ -71,5 +73,5 @@ def test_show_prints_the_settings_of_a_run(three_kgs: Path, tmp_path: Path) -> N
     align(three_kgs, "--out", tmp_path / "run", "--set", "enhancement.candidates=none")
     answer = json.loads(invoke("config", "show", tmp_path / "run", "--json").stdout)
     given = {name: value for name, value in answer["data"].items() if value is not None}
-    assert given == {"name": three_kgs.name, "source": [str(three_kgs)], "lenient": False}
+    assert given == {"name": three_kgs.name, "source": [str(three_kgs)], "lenient": False} | NO_ROLES
     assert (answer["enhancement"]["candidates"], answer["propagation"]["dimensions"]) == ("none", None)

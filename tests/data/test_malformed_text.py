@@ -26,6 +26,7 @@ from multiea.data.readers.tables import CSV, TSV, text_rows
 from multiea.data.write import write_task
 from multiea.foundation.errors import InputError, MultiEAError
 from support.datasets import assert_same_kg, named, parquet, write_files
+from support.records import excel
 
 SUPPRESSED = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 # The same examples in every run: of 10,000 flipped bits in a Parquet file about three make polars abort the process.
@@ -141,6 +142,11 @@ FUZZED_FILES = {
     "TSV": FuzzedFile("de.tsv", TABLE.encode(), check_kg),
     "TSV with header": FuzzedFile("de.tsv", b"extra\ttail\thead\trelation\nq\ta\tb\tc\n", check_kg),
     "CSV": FuzzedFile("de.csv", b'head,relation,tail\n"a, ""x""\nb",r,c\r\nd,"",e\nf,r,"g"\n', check_kg),
+    "records": FuzzedFile("de.csv", b'id,name,in\nx,"Os\nlo",y\ny,Norway,\nz,,y\nq,"a ""b""",z\n', check_kg),
+    "records with semicolons": FuzzedFile("de.csv", b"code;label;year;note\nx;Oslo;1;\ny;Voss;2,5;n\n", check_kg),
+    "JSON Lines": FuzzedFile("de.jsonl", b'{"id": 1, "a": ["x"], "b": {"c": 2.0}}\n\n{"id": "y", "a": null}\n', check_kg),
+    "Excel": FuzzedFile("de.xlsx", excel(("s", [["id", "label"], [1, "Oslo"], ["x", 2.5]])), check_kg),
+    "JSON-LD": FuzzedFile("de.jsonld", b'{"@id": "http://x/a", "http://x/p": [{"@id": "http://x/b"}, "c"]}', check_kg),
     "N-Triples": FuzzedFile(
         "de.nt", NT.format("de").encode() + b'_:b <http://x.org/l> "a\\n\\u00e9"@en-GB .\n', check_kg
     ),

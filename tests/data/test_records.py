@@ -142,6 +142,12 @@ def test_json_numbers_and_text_under_one_key_become_text(tmp_path: Path) -> None
     assert values_of(kg, "code") == {"1": {"7"}, "x": {"7b"}}
 
 
+def test_json_texts_and_lists_of_texts_may_be_mixed(tmp_path: Path) -> None:
+    lines = ['{"id": 1, "name": "Oslo"}', '{"id": 2, "name": ["Bergen", "Bj\\u00f8rg\\"vin"]}', '{"id": 3, "name": "[?]"}']
+    kg = kg_of(tmp_path, {"a.jsonl": "\n".join(lines)})
+    assert values_of(kg, "name") == {"1": {"Oslo"}, "2": {"Bergen", 'Bjørg"vin'}, "3": {"[?]"}}
+
+
 def test_json_lines_with_head_relation_and_tail_are_triples(tmp_path: Path) -> None:
     kg = kg_of(tmp_path, {"a.jsonl": '{"head": "a", "relation": "r", "tail": "b"}\n'})
     assert facts(kg) == {("a", "r", "b")}

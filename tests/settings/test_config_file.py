@@ -36,6 +36,9 @@ def test_options_override_set_and_set_overrides_the_file(tmp_path: Path) -> None
         "source": [str(tmp_path / "a.tsv"), str(tmp_path / "b.tsv")],
         "seeds": str(tmp_path / "s.tsv"),
         "lenient": False,
+        "names": [],
+        "attributes": [],
+        "ignore": [],
     }
 
 
