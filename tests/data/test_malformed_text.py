@@ -144,7 +144,9 @@ FUZZED_FILES = {
     "CSV": FuzzedFile("de.csv", b'head,relation,tail\n"a, ""x""\nb",r,c\r\nd,"",e\nf,r,"g"\n', check_kg),
     "records": FuzzedFile("de.csv", b'id,name,in\nx,"Os\nlo",y\ny,Norway,\nz,,y\nq,"a ""b""",z\n', check_kg),
     "records with semicolons": FuzzedFile("de.csv", b"code;label;year;note\nx;Oslo;1;\ny;Voss;2,5;n\n", check_kg),
-    "JSON Lines": FuzzedFile("de.jsonl", b'{"id": 1, "a": ["x"], "b": {"c": 2.0}}\n\n{"id": "y", "a": null}\n', check_kg),
+    "JSON Lines": FuzzedFile(
+        "de.jsonl", b'{"id": 1, "a": ["x"], "b": {"c": 2.0}}\n\n{"id": "y", "a": null}\n', check_kg
+    ),
     "Excel": FuzzedFile("de.xlsx", excel(("s", [["id", "label"], [1, "Oslo"], ["x", 2.5]])), check_kg),
     "JSON-LD": FuzzedFile("de.jsonld", b'{"@id": "http://x/a", "http://x/p": [{"@id": "http://x/b"}, "c"]}', check_kg),
     "N-Triples": FuzzedFile(

@@ -143,7 +143,11 @@ def test_json_numbers_and_text_under_one_key_become_text(tmp_path: Path) -> None
 
 
 def test_json_texts_and_lists_of_texts_may_be_mixed(tmp_path: Path) -> None:
-    lines = ['{"id": 1, "name": "Oslo"}', '{"id": 2, "name": ["Bergen", "Bj\\u00f8rg\\"vin"]}', '{"id": 3, "name": "[?]"}']
+    lines = [
+        '{"id": 1, "name": "Oslo"}',
+        '{"id": 2, "name": ["Bergen", "Bj\\u00f8rg\\"vin"]}',
+        '{"id": 3, "name": "[?]"}',
+    ]
     kg = kg_of(tmp_path, {"a.jsonl": "\n".join(lines)})
     assert values_of(kg, "name") == {"1": {"Oslo"}, "2": {"Bergen", 'Bjørg"vin'}, "3": {"[?]"}}
 
