@@ -4,12 +4,17 @@ Above some size, entities are compared only if they share nearby marks (blocking
 embeddings with and without blocking. Recall is the share of the mutual best matches of an exact search, for a sample of
 the entities of each KG, that are among the candidates of the search with blocking. It is also given for the right
 matches only, because with short embeddings an exact search matches some entities by chance.
+
+With --evidence all the KGs have names and attributes too. Each size is then also aligned without them, with the same
+triples and groups, and the table gives the ratio of the seconds. Reading literals takes long and grows linearly; so
+that this does not hide another growth, the exponent is also given for aligning alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,7 +27,7 @@ import torch
 from torch import Tensor
 
 import multiea
-from measure import measure, report_sizes
+from measure import COSTS, measure, report_sizes
 from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.settings.engines import PROPAGATION_CANDIDATES
 from multiea.similarity import search
@@ -47,6 +52,22 @@ class Aligned:
     recall_of_right: float
 
 
+@dataclass(frozen=True)
+class AlignedWithLiterals:
+    """One row of the table with names and attributes."""
+
+    entities: int
+    triples: int
+    literals: int
+    seconds: float
+    align_seconds: float
+    peak_mb: float
+    pairs_f1: float
+    ratio: float  # to the seconds of structure alone
+    align_ratio: float
+    structure_pairs_f1: float
+
+
 def main() -> None:
     """Aligns each size in a fresh process and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -58,6 +79,7 @@ def main() -> None:
         default=[10_000, 30_000, 100_000, 300_000],
         help="entities per KG; several sizes",
     )
+    parser.add_argument("--evidence", choices=("structure", "all"), default="structure")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     try:
@@ -65,13 +87,20 @@ def main() -> None:
             Synthesis(kgs=options.kgs, entities=entities)
     except multiea.MultiEAError as error:
         parser.error(str(error))
-    lines = []
+    with_literals = options.evidence == "all"
+    lines: list[Aligned | AlignedWithLiterals] = []
     for entities in sorted(options.entities):
-        lines.append(aligned(options.kgs, entities))
+        lines.append((aligned_with_literals if with_literals else aligned)(options.kgs, entities))
         if not options.json:
             print(lines[-1], flush=True)
-    header = ("triples", "seconds", "peak MB", "search", "pairs F1", "M-Hits@1", "recall", "of right")
-    report_sizes(options.kgs, lines, header, cells, as_json=options.json)
+    header: tuple[str, ...]
+    if with_literals:
+        header = ("triples", "literals", "seconds", "ratio", "align", "ratio", "peak MB", "pairs F1", "structure F1")
+        costs = (*COSTS, "align_seconds")
+        report_sizes(options.kgs, lines, header, cells_with_literals, as_json=options.json, costs=costs)
+    else:
+        header = ("triples", "seconds", "peak MB", "search", "pairs F1", "M-Hits@1", "recall", "of right")
+        report_sizes(options.kgs, lines, header, cells, as_json=options.json)
 
 
 def cells(line: Aligned) -> tuple[str, ...]:
@@ -85,6 +114,21 @@ def cells(line: Aligned) -> tuple[str, ...]:
         f"{line.m_hits_at_1:.1%}",
         f"{line.recall:.4f}",
         f"{line.recall_of_right:.4f}",
+    )
+
+
+def cells_with_literals(line: AlignedWithLiterals) -> tuple[str, ...]:
+    """The cells of one row of the table with names and attributes."""
+    return (
+        f"{line.triples:,}",
+        f"{line.literals:,}",
+        f"{line.seconds:.0f}",
+        f"{line.ratio:.2f}",
+        f"{line.align_seconds:.0f}",
+        f"{line.align_ratio:.2f}",
+        f"{line.peak_mb:.0f}",
+        f"{line.pairs_f1:.3f}",
+        f"{line.structure_pairs_f1:.3f}",
     )
 
 
@@ -108,11 +152,35 @@ def aligned(kgs: int, entities: int) -> Aligned:
     )
 
 
+def aligned_with_literals(kgs: int, entities: int) -> AlignedWithLiterals:
+    """Measures one size with names and attributes, and with the same triples and groups without them."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+        made = write_synthetic(Synthesis(kgs=kgs, entities=entities, names=True, attributes=True), Path(folder))
+        run = measure(align_folder, Path(folder))
+        write_synthetic(Synthesis(kgs=kgs, entities=entities), Path(other))
+        structure = measure(align_folder, Path(other))
+    return AlignedWithLiterals(
+        entities=entities,
+        triples=sum(kg["triples"] for kg in made["kgs"].values()),
+        literals=sum(kg["literals"] for kg in made["kgs"].values()),
+        seconds=run.seconds,
+        align_seconds=run.result["align_seconds"],
+        peak_mb=run.peak_mb,
+        pairs_f1=run.result["pairs"]["f1"],
+        ratio=run.seconds / structure.seconds,
+        align_ratio=run.result["align_seconds"] / structure.result["align_seconds"],
+        structure_pairs_f1=structure.result["pairs"]["f1"],
+    )
+
+
 def align_folder(folder: Path) -> dict[str, Any]:
     """Reads, aligns, evaluates and saves a run folder, with default settings."""
-    alignment = multiea.align(multiea.load(folder))
+    task = multiea.load(folder)
+    start = time.perf_counter()
+    alignment = multiea.align(task)
+    align_seconds = time.perf_counter() - start
     alignment.save(folder / "run")
-    return alignment.evaluate() | {"search": alignment.history["search"]}
+    return alignment.evaluate() | {"search": alignment.history["search"], "align_seconds": align_seconds}
 
 
 def recall_of_blocking(folder: Path) -> tuple[float, float]:

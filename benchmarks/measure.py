@@ -20,6 +20,7 @@ Result = TypeVar("Result")
 
 STATUS = Path("/proc/self/status")
 MEGABYTE = 1e6
+COSTS = ("seconds", "peak_mb")
 
 
 @dataclass(frozen=True)
@@ -56,29 +57,23 @@ def growth_exponents(sizes: Sequence[float], costs: Mapping[str, Sequence[float]
 
 
 def report_sizes(
-    kgs: int, lines: Sequence[Any], header: Sequence[str], cells: Callable[[Any], Sequence[str]], *, as_json: bool
+    kgs: int,
+    lines: Sequence[Any],
+    header: Sequence[str],
+    cells: Callable[[Any], Sequence[str]],
+    *,
+    as_json: bool,
+    costs: Sequence[str] = COSTS,
 ) -> None:
-    """Prints a table of the measured sizes, and how seconds and peak memory grow with the number of triples."""
+    """Prints a table of the measured sizes, and how the costs (fields of the lines) grow with the number of triples."""
+    growth = growth_exponents(
+        [line.triples for line in lines], {cost: [getattr(line, cost) for line in lines] for cost in costs}
+    )
     if as_json:
-        print(_sizes_as_json(kgs, lines))
+        print(json.dumps({"kgs": kgs, "sizes": [asdict(line) for line in lines], "growth_exponent": growth}))
         return
     print_table(("entities", *header), [(f"{kgs} x {line.entities:,}", *cells(line)) for line in lines])
-    _print_growth(_growth_of_sizes(lines))
-
-
-def _growth_of_sizes(lines: Sequence[Any]) -> dict[str, float]:
-    """The exponents with which seconds and peak memory grow with the number of triples."""
-    costs = {cost: [getattr(line, cost) for line in lines] for cost in ("seconds", "peak_mb")}
-    return growth_exponents([line.triples for line in lines], costs)
-
-
-def _sizes_as_json(kgs: int, lines: Sequence[Any]) -> str:
-    sizes = [asdict(line) for line in lines]
-    return json.dumps({"kgs": kgs, "sizes": sizes, "growth_exponent": _growth_of_sizes(lines)})
-
-
-def _print_growth(exponents: Mapping[str, float]) -> None:
-    for cost, exponent in exponents.items():
+    for cost, exponent in growth.items():
         print(f"{cost} grow as triples ** {exponent:.2f}")
 
 

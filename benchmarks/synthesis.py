@@ -29,9 +29,12 @@ def main() -> None:
     parser.add_argument(
         "--entities", type=int, nargs="+", default=[100_000, 1_000_000], help="entities per KG; several sizes"
     )
+    parser.add_argument("--literals", action="store_true", help="with names and attributes")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    lines = [generated(Synthesis(kgs=options.kgs, entities=entities)) for entities in sorted(options.entities)]
+    literals = {"names": options.literals, "attributes": options.literals}
+    sizes = [Synthesis(kgs=options.kgs, entities=entities, **literals) for entities in sorted(options.entities)]
+    lines = [generated(settings) for settings in sizes]
     report_sizes(
         options.kgs,
         lines,

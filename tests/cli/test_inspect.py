@@ -87,6 +87,25 @@ def test_synth_writes_a_data_set_that_inspect_reads(tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
+def test_synth_writes_names_and_attributes_on_request(tmp_path: Path) -> None:
+    options = ("--entities", 300, "--names", "--attributes", "--name-noise", 0.2, "--missing", 0.2)
+    outcome = invoke("synth", *options, "--out", tmp_path / "full")
+    assert outcome.code == 0, outcome.output
+    assert "literals" in outcome.output
+    kgs = json.loads(invoke("inspect", tmp_path / "full", "--json").stdout)["kgs"]
+    assert all(kg["literals"] > 1_000 and kg["triples"] > 0 for kg in kgs)
+
+
+def test_synth_writes_kgs_without_triples(tmp_path: Path) -> None:
+    outcome = invoke("synth", "--entities", 300, "--names", "--no-triples", "--out", tmp_path / "tables", "--json")
+    assert outcome.code == 0, outcome.output
+    kgs = json.loads(outcome.stdout)["kgs"].values()
+    assert [(kg["triples"], kg["literals"] > 200) for kg in kgs] == [(0, True)] * 3
+    outcome = invoke("synth", "--no-triples", "--out", tmp_path / "other")
+    assert outcome.code == 2
+    assert "add names or attributes" in outcome.output
+
+
 def test_an_unknown_benchmark_is_refused_with_a_list_of_those_that_exist() -> None:
     outcome = invoke("build", "dbp-5", "--source", ".", "--out", "x")
     assert outcome.code == 2

@@ -129,22 +129,30 @@ def synth(
         float, typer.Option(help="Probability that a KG contains a triple of its entities, at least 0.1.")
     ] = 0.7,
     noise: Annotated[float, typer.Option(help="Share of the triples of a KG that are random, at most 0.5.")] = 0.05,
+    names: Annotated[bool, typer.Option(help="Name entities; some KGs write in other scripts.")] = False,
+    attributes: Annotated[bool, typer.Option(help="Give entities numbers, dates, codes and texts.")] = False,
+    triples: Annotated[bool, typer.Option(help="Write triples; without, KGs are like tables.")] = True,
+    name_noise: Annotated[float, typer.Option(help="Share of the names with a typo.")] = 0.1,
+    missing: Annotated[
+        float, typer.Option(help="Share of the names, and of the values of each attribute, that a KG lacks.")
+    ] = 0.1,
     random_state: RandomState = 0,
     force: Force = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
 ) -> None:
-    """Generate KGs of any size with known groups: each is a view of one hidden graph, with its own entity names."""
+    """Generate KGs of any size with known groups: each is a view of one hidden graph, with its own ids."""
     from multiea.data.synthetic import Synthesis, write_synthetic  # deferred: imports polars
 
-    settings = Synthesis(kgs, entities, triples_per_entity, relations, overlap, triple_share, noise, random_state)
+    shape = (kgs, entities, triples_per_entity, relations, overlap, triple_share, noise, random_state)
+    settings = Synthesis(*shape, names, attributes, triples, name_noise, missing)
     with new_folder(out_folder, "data set", force=force) as folder:
         counts = write_synthetic(settings, folder)
     if as_json:
         print_json(counts | {"out": str(out_folder)})
         return
     rows = [[name, *kg.values()] for name, kg in counts["kgs"].items()]
-    print_table("Synthetic KGs", ["KG", "entities", "relations", "triples"], rows)
+    print_table("Synthetic KGs", ["KG", *counts["kgs"]["kg1"]], rows)
     out.print(
         f"\ngroups: {counts['groups']:,}\nwritten to {out_folder}; next: multiea inspect {shlex.quote(str(out_folder))}"
     )

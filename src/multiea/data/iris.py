@@ -9,8 +9,8 @@ import polars as pl
 ENTITY, RELATION, GROUP, KG = (f"urn:multiea:{kind}:" for kind in ("entity", "relation", "group", "kg"))
 # Absolute IRIs have a scheme followed by '//', or are URNs. Any other text with a colon does not count as an IRI.
 _FORBIDDEN = r"\u{2028}\u{2029}\u{E000}-\u{F8FF}\u{FDD0}-\u{FDEF}\u{FFF0}-\u{FFFF}\u{E0000}-\u{10FFFF}"
-_ALLOWED = rf"[^\x00-\x20<>\"{{}}|^`\\%\[\]\x7f-\x9f{_FORBIDDEN}]"
-_IRI = rf"^(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:[A-Za-z0-9][A-Za-z0-9-]+:)(?:{_ALLOWED}|%[0-9A-Fa-f]{{2}})+$"
+ALLOWED_IN_IRI = rf"[^\x00-\x20<>\"{{}}|^`\\%\[\]\x7f-\x9f{_FORBIDDEN}]"
+_IRI = rf"^(?:[A-Za-z][A-Za-z0-9+.-]*://|urn:[A-Za-z0-9][A-Za-z0-9-]+:)(?:{ALLOWED_IN_IRI}|%[0-9A-Fa-f]{{2}})+$"
 # Characters that need no percent-encoding in urn:multiea IRIs.
 _SAFE = r"^[A-Za-z0-9._~,;=@!$&'()*+/:\u{A1}-\u{2027}\u{202A}-\u{D7FF}\u{F900}-\u{FDCF}-]*$"
 _SAFE_ASCII = "._~,;=@!$&'()*+/:-"

@@ -2,24 +2,28 @@
 
 The hidden graph is typed. The type of an entity determines its preferred relations, and a relation has preferred types
 of tails. A few entities, relations and types occur in most triples, as in real KGs. Types are entities themselves. All
-KGs have all types and state the type of each of their entities, so that no entity is isolated.
+KGs have all types and state the type of each of their entities, so that no entity is isolated. Names and attributes
+belong to the entities of the hidden graph, and each KG states them in its own way (synthetic_literals).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 import polars as pl
+import tomli_w
 from numpy.typing import NDArray
 
 from multiea.data.groups import ABSENT
 from multiea.data.packed_triples import pack, unpack
+from multiea.data.synthetic_literals import SyntheticLiterals
+from multiea.data.synthetic_settings import Synthesis
 from multiea.foundation import progress
-from multiea.foundation.errors import SettingError
+
+__all__ = ["Synthesis", "write_synthetic"]
 
 Ids = NDArray[np.int64]
 
@@ -31,81 +35,32 @@ OUT_DEGREE_SPREAD = 1.0  # standard deviation of the logarithm of the out-degree
 BLOCK_TRIPLES = 1 << 20
 BLOCK_ROWS = 1 << 18
 
-# Within these bounds a triple of a KG fits into one 64-bit integer.
-BOUNDS: dict[str, tuple[float, float]] = {
-    "kgs": (2, 1_000),
-    "entities": (100, 20_000_000),
-    "triples_per_entity": (2.0, 100.0),
-    "relations": (2, 10_000),
-    "overlap": (0.05, 1.0),
-    "triple_share": (0.1, 1.0),
-    "noise": (0.0, 0.5),
-    "random_state": (0, 2**63 - 1),
-}
-WHOLE_NUMBERS = ("kgs", "entities", "relations", "random_state")
-
-
-@dataclass(frozen=True)
-class Synthesis:
-    """Settings of the generator.
-
-    kgs: number of KGs. entities: exact number of entities per KG. triples_per_entity: approximate number of triples per
-    entity in each KG; duplicates are dropped, so that small dense KGs have fewer. relations: maximal number of
-    relations. overlap: expected share of the entities of a KG that also occur in any given other KG; the run time grows
-    with 1 / overlap. triple_share: probability that a KG states a triple of the hidden graph whose head and tail it
-    has; types are always stated. noise: share of the triples of a KG that are wrong: true ones with another tail.
-    random_state: seed of all random choices.
-    """
-
-    kgs: int = 3
-    entities: int = 10_000
-    triples_per_entity: float = 5.0
-    relations: int = 200
-    overlap: float = 0.7
-    triple_share: float = 0.7
-    noise: float = 0.05
-    random_state: int = 0
-
-    def __post_init__(self) -> None:
-        for name, (low, high) in BOUNDS.items():
-            value = getattr(self, name)
-            is_whole = name in WHOLE_NUMBERS
-            if not isinstance(value, int if is_whole else int | float) or not low <= value <= high:
-                kind = "a whole number" if is_whole else "a number"
-                raise SettingError(f"{name} must be {kind} between {low:,} and {high:,}, got {value!r}")
-
-    @property
-    def types(self) -> int:
-        """The number of types: more in larger graphs, but few enough to hardly affect the overlap."""
-        return int(min(self.entities**0.5, self.overlap * self.entities / 2))
-
-    @property
-    def hidden_entities(self) -> int:
-        """The number of entities of the hidden graph that gives the overlap: each KG samples its entities from it."""
-        drawn, shared = self.entities - self.types, self.overlap * self.entities - self.types
-        return self.types + round(drawn * drawn / shared)
-
-    @property
-    def kg_names(self) -> list[str]:
-        """The names of the KGs: kg1, kg2, ..."""
-        return [f"kg{number + 1}" for number in range(self.kgs)]
-
 
 def write_synthetic(settings: Synthesis, folder: Path) -> dict[str, Any]:
-    """Writes the data set into an existing folder, one TSV file per KG and groups.tsv, and returns its statistics.
+    """Writes the data set into an existing folder and returns its statistics.
 
-    Ids and the order of rows are random in each file, so that they carry no information about the groups.
+    One TSV file of triples per KG and groups.tsv; where there are names or attributes, also one N-Triples file of
+    literals per KG, and dataset.toml. Ids and the order of rows are random in each file, so that they carry no
+    information about the groups.
     """
-    hidden_seed, shuffle_seed, *kg_seeds = np.random.SeedSequence(settings.random_state).spawn(2 + settings.kgs)
+    seeds = np.random.SeedSequence(settings.random_state)
+    hidden_seed, shuffle_seed, *kg_seeds = seeds.spawn(2 + settings.kgs)
     views = [_View(settings, np.random.default_rng(seed)) for seed in kg_seeds]
-    hidden = _HiddenGraph(settings, np.random.default_rng(hidden_seed))
-    in_any_view = np.logical_or.reduce([view.entity_number != ABSENT for view in views])
-    for triples in hidden.triples(in_any_view):
-        for view in views:
-            view.add(*triples)
+    if settings.triples:
+        hidden = _HiddenGraph(settings, np.random.default_rng(hidden_seed))
+        in_any_view = np.logical_or.reduce([view.entity_number != ABSENT for view in views])
+        for triples in hidden.triples(in_any_view):
+            for view in views:
+                view.add(*triples)
     kgs = {}
     for name, view in zip(settings.kg_names, views, strict=True):
-        kgs[name] = view.write(name, folder / f"{name}.tsv")
+        kgs[name] = {"entities": settings.entities, "relations": 0, "triples": 0}
+        if settings.triples:
+            kgs[name] = view.write(name, folder / f"{name}.tsv")
+    if settings.has_literals:
+        literals = _write_literals(settings, views, seeds.spawn(1)[0], folder)
+        for name, number in literals.items():
+            kgs[name]["literals"] = number
     members = np.stack([view.entity_number for view in views], axis=1)  # (hidden entities, M)
     by_size = _write_groups(members, settings.kg_names, np.random.default_rng(shuffle_seed), folder / "groups.tsv")
     return {"kgs": kgs, "groups": sum(by_size.values()), "groups_by_size": by_size}
@@ -177,6 +132,14 @@ class _View:
         self._relation_number = rng.permutation(settings.relations)
         self._blocks: list[Ids] = []
 
+    @property
+    def hidden_of(self) -> Ids:
+        """The hidden entity behind each entity of this KG, (E,)."""
+        present = np.flatnonzero(self.entity_number != ABSENT)
+        hidden = np.empty(len(present), dtype=np.int64)
+        hidden[self.entity_number[present]] = present
+        return hidden
+
     def add(self, heads: Ids, relations: Ids, tails: Ids) -> None:
         """Adds those of some hidden triples that this KG states."""
         head, tail = self.entity_number[heads], self.entity_number[tails]
@@ -206,6 +169,31 @@ class _View:
                 _append(block, file)
                 advance(block.height)
         return {"entities": entities, "relations": int(used.sum()), "triples": len(packed)}
+
+
+def _write_literals(
+    settings: Synthesis, views: Sequence[_View], seed: np.random.SeedSequence, folder: Path
+) -> dict[str, int]:
+    """Writes the literals of all KGs, the entities about which nothing is said, and dataset.toml.
+
+    Returns the number of literals of each KG.
+    """
+    literals, counts = SyntheticLiterals(settings, seed), {}
+    files: dict[str, dict[str, list[str]]] = {}
+    without_facts = []
+    for number, (name, view) in enumerate(zip(settings.kg_names, views, strict=True)):
+        path = folder / f"{name}-literals.nt"
+        counts[name], without = literals.write(number, view.hidden_of, path)
+        files[name] = {"file": [f"{name}.tsv", path.name] if settings.triples else [path.name]}
+        entities = pl.DataFrame({"number": without[: 0 if settings.triples else None]})
+        without_facts.append(
+            entities.select(kg=pl.lit(name), entity=pl.format(f"{name}:{{}}", "number"), label=pl.lit(None, pl.String))
+        )
+    table = pl.concat(without_facts)
+    if not table.is_empty():
+        table.write_csv(folder / "entities.tsv", separator="\t", quote_style="never")
+    (folder / "dataset.toml").write_text(tomli_w.dumps({"kgs": files}), encoding="utf-8")
+    return counts
 
 
 def _write_groups(members: NDArray[np.int32], names: list[str], rng: np.random.Generator, path: Path) -> dict[int, int]:

@@ -1,10 +1,12 @@
-"""Writes a data set as a native folder, from which load() reads the same entities, triples and groups.
+"""Writes a data set as a native folder, from which load() reads the same entities, facts and groups.
 
-Literals are not written: the native folder has no place for them.
+Triples are written as TSV. A KG with literals is written as N-Triples, which needs IRIs as ids; where a KG has other
+ids, its literals are left out, with a warning.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from pathlib import Path
 
@@ -14,31 +16,36 @@ import polars as pl
 from multiea.data.entity_table import entity_table
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.n_triples import unwritable_id, write_n_triples
 from multiea.data.raw_dataset import ROLES
 from multiea.data.readers.triples import header_columns
 from multiea.data.task import Task
 from multiea.foundation.errors import OutputError, counted
 
+log = logging.getLogger("multiea")
 BLOCK_ROWS = 1 << 18
 VALID_FILE_NAME = re.compile(r"[^./\\\s][^/\\\t\r\n\0]*")
 RESERVED_NAMES = (*ROLES, "entities")
 
 
 def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
-    """Writes one TSV file per KG, and entities.tsv for what triples cannot say: names, and isolated entities."""
+    """Writes one file per KG, and entities.tsv for what these cannot say: names, and isolated entities."""
+    stated_names = [pl.DataFrame(schema=dict.fromkeys(("kg", "entity", "name"), pl.String))]
     for kg in kgs:
         if kg.name in RESERVED_NAMES or not VALID_FILE_NAME.fullmatch(kg.name) or kg.name.endswith(".sssom"):
             raise OutputError(f"a KG named '{kg.name}' cannot be written as a file of a data set; give it another name")
         for ids in (kg.entities, kg.relations):
             _refuse_unwritable(kg.name, ids)
-        with (folder / f"{kg.name}.tsv").open("wb") as file:
-            file.write(_header_if_needed(kg))
-            for start in range(0, len(kg.triples), BLOCK_ROWS):
-                kg.named_triples(slice(start, start + BLOCK_ROWS)).write_csv(
-                    file, separator="\t", include_header=False, quote_style="never"
-                )
+        if not _can_write_literals(kg):
+            _write_tsv(kg, folder / f"{kg.name}.tsv")
+            continue
+        with (folder / f"{kg.name}.nt").open("wb") as file:
+            write_n_triples(kg, file)
+        of_literals = kg.entities.gather(kg.literals["entity"])
+        stated_names.append(kg.literals.select(kg=pl.lit(kg.name), entity=of_literals, name="value"))
     isolated = pl.Series(np.concatenate([kg.degrees for kg in kgs]) == 0)
     entities = entity_table(kgs).filter(pl.col("name").is_not_null() | isolated)
+    entities = entities.join(pl.concat(stated_names), on=["kg", "entity", "name"], how="anti", maintain_order="left")
     entities = entities.select("kg", "entity", label=pl.col("name").str.replace_all(r"[\t\r\n]", " "))
     if not entities.is_empty():
         entities.write_csv(folder / "entities.tsv", separator="\t", quote_style="never")
@@ -61,6 +68,30 @@ def write_task(task: Task, folder: Path, *, split: bool = False) -> None:
     for role, groups in (("seeds", task.seeds), ("validation", task.validation), ("held_out", task.held_out)):
         if len(groups) or role == "seeds":
             write_groups(groups, task.kgs, folder / f"{role}.tsv")
+
+
+def _can_write_literals(kg: KnowledgeGraph) -> bool:
+    """Whether a KG has literals that can be written; warns about literals that cannot."""
+    if kg.literals.is_empty():
+        return False
+    bad = unwritable_id(kg)
+    if bad is not None:
+        log.warning(
+            "KG '%s': %s not written, because N-Triples cannot hold the id %r, which is no IRI",
+            kg.name,
+            counted(kg.literals.height, "literal"),
+            bad,
+        )
+    return bad is None
+
+
+def _write_tsv(kg: KnowledgeGraph, path: Path) -> None:
+    with path.open("wb") as file:
+        file.write(_header_if_needed(kg))
+        for start in range(0, len(kg.triples), BLOCK_ROWS):
+            kg.named_triples(slice(start, start + BLOCK_ROWS)).write_csv(
+                file, separator="\t", include_header=False, quote_style="never"
+            )
 
 
 def _header_if_needed(kg: KnowledgeGraph) -> bytes:

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from multiea.data.iris import kg_iri
+from multiea.data.n_triples import literal_terms
 from multiea.exports.merged_graph import merge
-from multiea.exports.merged_literals import as_nquads, literal_blocks
+from multiea.exports.merged_literals import literal_blocks
 from multiea.exports.representatives import MergedNames
 from multiea.exports.text_lines import ROWS_PER_BLOCK, write_lines
 from multiea.foundation import progress
@@ -37,7 +38,7 @@ def write_nquads(run: Run, names: MergedNames, path: Path) -> int:
                 count += len(quads)
                 advance(len(quads))
             for block in literal_blocks(kg, names.merged_in_kg(number)):
-                quads = block.select("subject", "property", value=as_nquads(block)).unique(maintain_order=True)
+                quads = block.select("subject", "property", value=literal_terms(block)).unique(maintain_order=True)
                 write_lines(file, quads, f"<{{}}> <{{}}> {{}} <{graph}> .", "subject", "property", "value")
                 count += len(quads)
                 advance(len(block))

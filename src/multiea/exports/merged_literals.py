@@ -7,15 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from multiea.data.iris import is_iri, relation_iris
+from multiea.data.iris import relation_iris
 from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
 from multiea.data.properties import NAME, property_roles
 from multiea.exports.text_lines import ROWS_PER_BLOCK
 
-XSD_STRING = "http://www.w3.org/2001/XMLSchema#string"
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
-ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r"}
-LANGUAGE_TAG = r"^@[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$"
 
 
 def literal_blocks(kg: KnowledgeGraph, merged: pl.Series) -> Iterator[pl.DataFrame]:
@@ -33,17 +30,6 @@ def literal_blocks(kg: KnowledgeGraph, merged: pl.Series) -> Iterator[pl.DataFra
                 "type": block["type"].cast(pl.String),
             }
         )
-
-
-def as_nquads(literals: pl.DataFrame) -> pl.Series:
-    """Values in the syntax of N-Quads; a type that is not an IRI is written as a urn:multiea IRI."""
-    kind = literals["type"].fill_null(XSD_STRING)
-    has_language = kind.str.contains(LANGUAGE_TAG)
-    is_plain = (kind == XSD_STRING) | (kind == "")
-    datatype = pl.select(pl.when(is_iri(kind)).then(kind).otherwise(relation_iris(kind))).to_series()
-    text = '"' + literals["value"].str.replace_many(ESCAPES) + '"'
-    typed = text + "^^<" + datatype + ">"
-    return pl.select(pl.when(is_plain).then(text).when(has_language).then(text + kind).otherwise(typed)).to_series()
 
 
 def _unstated_names(kg: KnowledgeGraph) -> pl.DataFrame:

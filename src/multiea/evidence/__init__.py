@@ -1,0 +1,1 @@
+"""What KGs say about their entities besides structure: names and attributes, made comparable."""
