@@ -233,3 +233,27 @@ def test_given_seeds_report_what_they_replace(tmp_path: Path) -> None:
 def test_standard_words_for_the_three_columns_form_a_header(tmp_path: Path, header: str) -> None:
     kg = load_with(tmp_path, {"a.csv": f"{header}\nx,r,y\n", "b.tsv": "x\tr\ty\n"}).kgs[0]
     assert facts(kg) == {("x", "r", "y")}
+
+
+def test_all_given_names_of_an_entity_are_written_and_read_back(tmp_path: Path) -> None:
+    entities = "kg\tentity\tlabel\nen\tx\tOslo\nen\tx\tChristiania\nen\tz\t\n"
+    files = {"en.tsv": "x\tr\ty\n", "fr.tsv": "x\tr\ty\n", "entities.tsv": entities}
+    task = multiea.load(write_files(tmp_path / "first", files))
+    (tmp_path / "second").mkdir()
+    write_task(task, tmp_path / "second")
+    again = multiea.load(tmp_path / "second")
+    assert_same_kg(task.kgs[0], again.kgs[0])
+    assert again.kgs[0].given_names.height == 2
+
+
+@pytest.mark.parametrize("first", [("id", "x", "y"), ("x", "name", "y"), ("en_id", "r", "title")])
+def test_triples_that_look_like_a_header_of_records_are_written_and_read_back(
+    tmp_path: Path, first: tuple[str, str, str]
+) -> None:
+    for at in range(8):  # the triple that is written first depends on the ids
+        others = [(f"a{at}{i}", f"r{i}", f"b{at}{i}") for i in range(at)]
+        task = multiea.Task([KnowledgeGraph.from_triples(name, [first, *others]) for name in ("en", "fr")])
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        write_task(task, folder)
+        assert_same_kg(task.kgs[0], multiea.load(folder).kgs[0])

@@ -18,6 +18,7 @@ from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.n_triples import unwritable_id, write_n_triples
 from multiea.data.raw_dataset import ROLES
+from multiea.data.readers.record_ids import named_like_ids, named_like_names
 from multiea.data.readers.triples import header_columns
 from multiea.data.task import Task
 from multiea.foundation.errors import OutputError, counted
@@ -45,10 +46,17 @@ def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
         stated_names.append(kg.literals.select(kg=pl.lit(kg.name), entity=of_literals, name="value"))
     isolated = pl.Series(np.concatenate([kg.degrees for kg in kgs]) == 0)
     entities = entity_table(kgs).filter(pl.col("name").is_not_null() | isolated)
+    entities = pl.concat([entities, *map(_given_names, kgs)]).unique(maintain_order=True)
     entities = entities.join(pl.concat(stated_names), on=["kg", "entity", "name"], how="anti", maintain_order="left")
     entities = entities.select("kg", "entity", label=pl.col("name").str.replace_all(r"[\t\r\n]", " "))
     if not entities.is_empty():
         entities.write_csv(folder / "entities.tsv", separator="\t", quote_style="never")
+
+
+def _given_names(kg: KnowledgeGraph) -> pl.DataFrame:
+    """All names that are no facts, as rows of the table of entities: an entity may have several."""
+    named = kg.entities.gather(kg.given_names["entity"])
+    return kg.given_names.select(kg=pl.lit(kg.name), entity=named, name="name")
 
 
 def write_groups(groups: Groups, kgs: tuple[KnowledgeGraph, ...], path: Path) -> None:
@@ -101,6 +109,7 @@ def _header_if_needed(kg: KnowledgeGraph) -> bytes:
     head, relation, tail = map(int, kg.triples[0])
     first = [kg.entities[head], kg.relations[relation], kg.entities[tail]]
     needed = header_columns(first) is not None or first[0].startswith("\ufeff")
+    needed |= bool(named_like_ids(first, kg.name) or named_like_names(first))  # else it might be read as records
     return b"head\trelation\ttail\n" if needed else b""
 
 

@@ -30,7 +30,7 @@ def is_header_of_records(first: Sequence[str], others: pl.DataFrame, kg_name: st
     occurs_again = others.select(
         pl.any_horizontal(pl.col(name).eq(value).any() for name, value in zip(others.columns, first, strict=True))
     ).item()
-    has_name = any(word in (*NAME_WORDS, *DOUBTFUL_WORDS) for word in words) and others.height >= MIN_ROWS
+    has_name = bool(named_like_names(first)) and others.height >= MIN_ROWS
     return not occurs_again and (has_name or bool(named_like_ids(first, kg_name)))
 
 
@@ -45,6 +45,11 @@ def refuse_data_as_header(first: Sequence[str], place: TableSource) -> None:
             expected="a header that names every column, or three fields: head, relation, tail",
             hint="Add a first line with the names of the columns, one of them id",
         )
+
+
+def named_like_names(columns: Sequence[str]) -> list[str]:
+    """The columns whose names say that they have names."""
+    return [column for column in columns if plain_word(column) in (*NAME_WORDS, *DOUBTFUL_WORDS)]
 
 
 def named_like_ids(columns: Sequence[str], kg_name: str) -> list[str]:

@@ -8,11 +8,15 @@ from functools import partial
 from pathlib import Path
 
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
-from multiea.data.properties import DOUBTFUL_WORDS, NAME_WORDS, plain_word
 from multiea.data.readers import json_lines
 from multiea.data.readers.excel import excel_rows
 from multiea.data.readers.kg_file import KgFile, TableChoices
-from multiea.data.readers.record_ids import is_header_of_records, named_like_ids, refuse_data_as_header
+from multiea.data.readers.record_ids import (
+    is_header_of_records,
+    named_like_ids,
+    named_like_names,
+    refuse_data_as_header,
+)
 from multiea.data.readers.records import add_records
 from multiea.data.readers.table_source import TableSource
 from multiea.data.readers.tables import (
@@ -69,9 +73,7 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
     named = find_columns(source.columns, choices.columns, source.place)
     are_records = any(name in RECORDS_ONLY for name in choices.given)
     if named is None and len(source.columns) == 3 and not are_records:
-        words = map(plain_word, source.columns)
-        are_records = any(word in (*NAME_WORDS, *DOUBTFUL_WORDS) for word in words)
-        are_records |= bool(named_like_ids(source.columns, builder.name))
+        are_records = bool(named_like_names(source.columns) or named_like_ids(source.columns, builder.name))
         named = None if are_records else [0, 1, 2]
     if named is None or are_records:
         add_records(source, choices, builder)
