@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import invoke
+from support.datasets import write_files
 
 
 def test_inspect_answers_in_json(mixed: Path) -> None:
@@ -110,3 +111,55 @@ def test_an_unknown_benchmark_is_refused_with_a_list_of_those_that_exist() -> No
     outcome = invoke("build", "dbp-5", "--source", ".", "--out", "x")
     assert outcome.code == 2
     assert "dbp-4" in outcome.output
+
+
+RECORDS = {
+    "a.csv": "id,title,year,note\n1,Oslo,1048,x\n2,Voss,,y\n3,Moss,,z\n",
+    "b.csv": "id,title,year,note\n7,Oslo,1050,\n8,Voss,,\n",
+}
+
+
+def test_inspect_says_what_is_taken_as_names_and_attributes(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, RECORDS)
+    answer = json.loads(invoke("inspect", folder, "--json").stdout)
+    kg = answer["kgs"][0]
+    assert kg["names"] == {"names": 3, "entities": 3, "coverage": 1.0, "example": "Moss", "sources": ["title"]}
+    assert [(one["property"], one["role"], one["entities"]) for one in kg["properties"]] == [
+        ("title", "name", 3),
+        ("note", "attribute", 3),
+        ("year", "attribute", 1),
+    ]
+    lines = invoke("inspect", folder).output.splitlines()
+    assert any(line.split() == ["a", "year", "attribute", "1048", "33%"] for line in lines)
+
+
+def test_roles_given_as_options_are_shown_by_inspect(tmp_path: Path) -> None:
+    words = ["--names", "note", "--attributes", "title", "--ignore", "year"]
+    answer = json.loads(invoke("inspect", write_files(tmp_path, RECORDS), *words, "--json").stdout)
+    roles = {one["property"]: one["role"] for one in answer["kgs"][0]["properties"]}
+    assert roles == {"note": "name", "title": "attribute", "year": "ignore"}
+    outcome = invoke("inspect", tmp_path, "--names", "notes")
+    assert outcome.code == 2
+    assert "unknown property or column of this data set: 'notes'" in outcome.output
+
+
+def test_records_without_triples_and_without_seeds_cause_no_warning(tmp_path: Path) -> None:
+    assert json.loads(invoke("inspect", write_files(tmp_path, RECORDS), "--json").stdout)["warnings"] == []
+
+
+def test_inspect_says_where_names_come_from(tmp_path: Path) -> None:
+    codes, words = "q1\tr\tq2\nq2\tr\tq3\n", "Oslo\tin\tNorway\nVoss\tin\tNorway\n"
+    folder = write_files(tmp_path, {"a.tsv": codes, "b.tsv": words, "c.tsv": codes})
+    write_files(folder, {"entities.tsv": "kg\tentity\tlabel\na\tq1\tOslo\n"})
+    answer = json.loads(invoke("inspect", folder, "--json").stdout)
+    assert [kg["names"]["sources"] for kg in answer["kgs"]] == [["entities.tsv"], ["ids"], []]
+    assert answer["warnings"] == ["no known groups, and c has no names or attributes: add known groups as seeds.tsv"]
+    output = invoke("inspect", folder).output
+    assert "(entities.tsv)" in output
+    assert "(ids)" in output
+
+
+def test_a_kg_with_nothing_to_compare_is_mentioned(tmp_path: Path) -> None:
+    files = {"a.tsv": "", "b.tsv": "x\tr\ty\n", "entities.tsv": "kg\tentity\tlabel\na\tq1\t\na\tq2\t\n"}
+    warnings = " ".join(json.loads(invoke("inspect", write_files(tmp_path, files), "--json").stdout)["warnings"])
+    assert "KG 'a' has no triples, names or attributes, so nothing can be compared" in warnings

@@ -121,4 +121,4 @@ def test_the_help_names_the_default_of_the_setting(option: str) -> None:
 def test_add_shares_some_options_with_align(option: str) -> None:
     assert option_of("add", option).help == option_of("align", option).help
     of_add = {name for one in COMMANDS["add"].params for name in one.opts if name in option_keys()}
-    assert of_add == {"--random-state", "--device", "--lenient", "--seeds"}
+    assert of_add == {"--random-state", "--device", "--lenient", "--seeds", "--names", "--attributes", "--ignore"}

@@ -10,7 +10,7 @@ import typer
 from multiea.cli.align import align_and_show
 from multiea.cli.console import command
 from multiea.cli.options import AsJson, Force, Out, ShowProgress
-from multiea.cli.settings_options import given_options, with_settings_options
+from multiea.cli.settings_options import ROLE_OPTIONS, given_options, with_settings_options
 from multiea.foundation.atomic_files import refuse_existing
 from multiea.settings.config_file import values_in_file
 from multiea.settings.parsing import GivenValue
@@ -20,7 +20,7 @@ CARRIED_ON = ("duplicates",)  # settings of the old run that also apply to the n
 
 
 @command
-@with_settings_options(only=("--random-state", "--device", "--lenient"))
+@with_settings_options(only=("--random-state", "--device", "--lenient", *ROLE_OPTIONS))
 def add(
     context: typer.Context,
     run: Annotated[Path, typer.Argument(help="The run folder to add a KG to.", show_default=False)],

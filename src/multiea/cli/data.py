@@ -11,9 +11,11 @@ import typer
 
 from multiea.cli.console import command, out, print_json, print_table
 from multiea.cli.options import AsJson, Dataset, Force, Lenient, Out, RandomState, Seeds, ShowProgress
+from multiea.cli.settings_options import ROLE_OPTIONS, with_settings_options
 from multiea.cli.tables import show_inspection
 from multiea.foundation.atomic_files import new_folder
 from multiea.foundation.errors import SettingError
+from multiea.settings.data import Data
 
 
 class Benchmark(StrEnum):
@@ -38,18 +40,22 @@ class GroupsKept(StrEnum):
 
 
 @command
+@with_settings_options(only=ROLE_OPTIONS)
 def inspect(
     dataset: Dataset,
     seeds: Seeds = None,
     lenient: Lenient = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
+    **options: list[str] | None,
 ) -> None:
-    """Show the content of a data set and its problems."""
+    """Show the content of a data set, what is taken as names and as attributes, and its problems."""
     from multiea.data.inspection import inspect as inspect_task  # deferred: imports polars
     from multiea.data.load import load
+    from multiea.data.role_choices import roles_of
 
-    task = load(dataset, seeds=seeds, lenient=lenient)
+    chosen = Data(**{name: tuple(options.get(name) or ()) for name in ("names", "attributes", "ignore")})
+    task = load(dataset, seeds=seeds, lenient=lenient, roles=roles_of(chosen))
     inspection = inspect_task(task)
     if as_json:
         print_json(inspection.as_dict())

@@ -14,6 +14,7 @@ from multiea.settings.fields import explanations
 from multiea.settings.parsing import GivenValue, toml_value
 from multiea.settings.tree import SCHEMA, AlignSettings, option_keys
 
+ROLE_OPTIONS = ("--names", "--attributes", "--ignore")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from multiea.runs.run import Run
 
 ENOUGH_EXAMPLES = 50
+MOST_PROPERTIES = 10  # of each KG besides names; the JSON has all
+LONGEST_EXAMPLE = 30
 WIDEST_MATRIX = 20  # for more KGs only the JSON has all pairs
 
 
@@ -105,15 +107,37 @@ def show_kgs(inspection: Inspection) -> None:
     print_table("Knowledge graphs", header, rows)
 
 
+def show_properties(inspection: Inspection) -> None:
+    """Which properties are taken as names and which as attributes, the most frequent of each KG."""
+    rows: list[list[object]] = []
+    for kg in inspection.kgs:
+        known = [one.property for one in kg.properties]
+        for source in kg.names.sources:
+            if source not in known:
+                rows.append([kg.name, f"({source})", "name", _shortened(kg.names.example), f"{kg.names.coverage:.0%}"])
+        shown = [one for one in kg.properties if one.role == "name"]
+        others = [one for one in kg.properties if one.role != "name"]
+        shown += others[:MOST_PROPERTIES]
+        rows += [[kg.name, one.property, one.role, _shortened(one.example), f"{one.coverage:.0%}"] for one in shown]
+        if len(others) > MOST_PROPERTIES:
+            rows.append([kg.name, f"and {len(others) - MOST_PROPERTIES:,} more (--json lists all)", "", "", ""])
+        if not kg.properties and not kg.names.sources:
+            rows.append([kg.name, "none", "", "", ""])
+    print_table("Names and attributes", ["KG", "property", "taken as", "example", "entities"], rows, words=4)
+
+
+def _shortened(value: str | None) -> str:
+    text = " ".join((value or "").split())
+    return text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}..."
+
+
 def show_inspection(inspection: Inspection, already_shown: int = 0) -> None:
     """An inspection as tables."""
     show_kgs(inspection)
-    quantiles = list(inspection.kgs[0].degree_quantiles)
-    names = {"0.0": "min", "0.5": "median", "1.0": "max"}
+    if any(kg.triples for kg in inspection.kgs):
+        _show_degrees(inspection)
     out.print()
-    labels = [names.get(quantile, f"{float(quantile):.0%}") for quantile in quantiles]
-    rows = [[kg.name, *(f"{kg.degree_quantiles[q]:,.0f}" for q in quantiles)] for kg in inspection.kgs]
-    print_table("Degrees (number of triples of an entity)", ["KG", *labels], rows)
+    show_properties(inspection)
     if inspection.groups and len(inspection.kgs) <= WIDEST_MATRIX:
         kgs = list(inspection.overlap)
         counts: list[list[object]] = [[a, *(inspection.overlap[a][b] for b in kgs)] for a in kgs]
@@ -123,3 +147,12 @@ def show_inspection(inspection: Inspection, already_shown: int = 0) -> None:
     out.print(f"\ngroups by size: {sizes or 'none'}")
     for warning in inspection.warnings[already_shown:]:
         err.print(f"warning: {warning}", style="yellow")
+
+
+def _show_degrees(inspection: Inspection) -> None:
+    quantiles = list(inspection.kgs[0].degree_quantiles)
+    names = {"0.0": "min", "0.5": "median", "1.0": "max"}
+    out.print()
+    labels = [names.get(quantile, f"{float(quantile):.0%}") for quantile in quantiles]
+    rows = [[kg.name, *(f"{kg.degree_quantiles[q]:,.0f}" for q in quantiles)] for kg in inspection.kgs]
+    print_table("Degrees (number of triples of an entity)", ["KG", *labels], rows)

@@ -6,19 +6,47 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.properties import ATTRIBUTE, NAME, attributes_of, names_of, properties_of
 from multiea.data.task import Task
 from multiea.foundation.errors import SettingError, counted
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 FEW_GROUPS = 10
+GIVEN_NAMES, READABLE_IDS = "entities.tsv", "ids"  # sources of names that are no properties
+
+
+@dataclass(frozen=True)
+class NameSummary:
+    """How many names there are, how many entities have one, their share, an example, and where names come from."""
+
+    names: int
+    entities: int
+    coverage: float
+    example: str | None
+    sources: list[str]
+
+
+@dataclass(frozen=True)
+class PropertySummary:
+    """A property or column: what it is taken as, how many entities have it, their share, and an example."""
+
+    property: str
+    role: str
+    entities: int
+    coverage: float
+    example: str | None
 
 
 @dataclass(frozen=True)
 class KgSummary:
-    """Statistics of one KG; degree_quantiles maps each of QUANTILES, as text, to a degree."""
+    """Statistics of one KG; degree_quantiles maps each of QUANTILES, as text, to a degree.
+
+    isolated: entities without a triple. without_evidence: those of them that have no name or attribute either.
+    """
 
     name: str
     entities: int
@@ -29,6 +57,14 @@ class KgSummary:
     isolated: int
     degree_quantiles: dict[str, float]
     in_groups: int
+    names: NameSummary
+    properties: list[PropertySummary]
+    without_evidence: int
+
+    @property
+    def has_values(self) -> bool:
+        """Whether it has names or attributes to compare."""
+        return self.names.entities > 0 or any(one.role == ATTRIBUTE for one in self.properties)
 
 
 @dataclass(frozen=True)
@@ -70,13 +106,18 @@ def inspect(task: Task) -> Inspection:
         warnings=[
             *task.origin.warnings,
             *_kg_warnings(summaries),
-            *_group_warnings(task.kg_names, known, len(task.seeds)),
+            *_group_warnings(summaries, known, len(task.seeds)),
         ],
     )
 
 
 def _summary(kg: KnowledgeGraph, in_groups: int) -> KgSummary:
     quantiles = np.quantile(kg.degrees, QUANTILES)
+    properties = [PropertySummary(**row) for row in properties_of(kg).iter_rows(named=True)]
+    names, attributes = names_of(kg), attributes_of(kg)
+    has_evidence = kg.degrees > 0
+    has_evidence[names["entity"].to_numpy()] = True
+    has_evidence[attributes["entity"].to_numpy()] = True
     return KgSummary(
         name=kg.name,
         entities=len(kg.entities),
@@ -87,17 +128,37 @@ def _summary(kg: KnowledgeGraph, in_groups: int) -> KgSummary:
         isolated=int(np.count_nonzero(kg.degrees == 0)),
         degree_quantiles={str(at): float(value) for at, value in zip(QUANTILES, quantiles, strict=True)},
         in_groups=in_groups,
+        names=_name_summary(kg, names, properties),
+        properties=properties,
+        without_evidence=int(np.count_nonzero(~has_evidence)),
+    )
+
+
+def _name_summary(kg: KnowledgeGraph, names: pl.DataFrame, properties: list[PropertySummary]) -> NameSummary:
+    sources = [GIVEN_NAMES] if len(kg.given_names) else []
+    sources += [one.property for one in properties if one.role == NAME]
+    entities = names["entity"].n_unique()
+    example = names["name"].min()
+    return NameSummary(
+        names=len(names),
+        entities=entities,
+        coverage=entities / len(kg.entities),
+        example=None if example is None else str(example),
+        sources=sources or ([READABLE_IDS] if entities else []),
     )
 
 
 def _kg_warnings(kgs: list[KgSummary]) -> list[str]:
     warnings = []
     for kg in kgs:
-        if not kg.triples:
-            warnings.append(f"KG '{kg.name}' has no triple between entities, so its structure cannot align anything")
-        elif kg.isolated:
-            count = f"{counted(kg.isolated, 'entity')} ({kg.isolated / kg.entities:.1%})"
-            warnings.append(f"KG '{kg.name}': {count} without a triple; structure cannot align them")
+        if kg.without_evidence == kg.entities:
+            warnings.append(
+                f"KG '{kg.name}' has no triples, names or attributes, so nothing can be compared: add relations, or a "
+                "column of names (docs/data.md#records)"
+            )
+        elif kg.without_evidence:
+            count = f"{counted(kg.without_evidence, 'entity')} ({kg.without_evidence / kg.entities:.1%})"
+            warnings.append(f"KG '{kg.name}': {count} without a triple, a name or an attribute; nothing can align them")
         if kg.duplicates:
             warnings.append(f"KG '{kg.name}': {counted(kg.duplicates, 'duplicate triple')} counted once")
     largest, smallest = max(kgs, key=lambda kg: kg.entities), min(kgs, key=lambda kg: kg.entities)
@@ -106,18 +167,22 @@ def _kg_warnings(kgs: list[KgSummary]) -> list[str]:
     return warnings
 
 
-def _group_warnings(names: tuple[str, ...], known: Groups, seeds: int) -> list[str]:
+def _group_warnings(kgs: list[KgSummary], known: Groups, seeds: int) -> list[str]:
+    names = known.kg_names
+    without_values = [kg.name for kg in kgs if not kg.has_values]
+    lacking = f"{', '.join(without_values)} {'has' if len(without_values) == 1 else 'have'} no names or attributes"
     if not len(known):
-        return ["no known groups: add some as seeds.tsv, because nothing can be learned without seeds"]
+        return [f"no known groups, and {lacking}: add known groups as seeds.tsv"] if without_values else []
     warnings = []
     overlap = known.overlap()
-    if not seeds:
-        warnings.append("none of the known groups is a seed, so there is nothing to learn from")
-    if len(known) < FEW_GROUPS:
-        warnings.append(f"only {counted(len(known), 'known group')}: results are poor with so few")
+    if not seeds and without_values:
+        warnings.append(f"none of the known groups is a seed, and {lacking}: there is nothing to learn from")
+    if len(known) < FEW_GROUPS and without_values:
+        warnings.append(f"only {counted(len(known), 'known group')}: results are poor with so few, because {lacking}")
     unlinked = [name for name, count in zip(names, np.diagonal(overlap), strict=True) if not count]
     if unlinked:
-        warnings.append(f"no known group has a member in {', '.join(unlinked)}: its entities cannot be aligned")
+        can = "cannot be aligned" if set(unlinked) & set(without_values) else "are aligned by names and attributes only"
+        warnings.append(f"no known group has a member in {', '.join(unlinked)}: its entities {can}")
     linked = [i for i, name in enumerate(names) if name not in unlinked]
     apart = [f"{names[a]} and {names[b]}" for a, b in combinations(linked, 2) if not overlap[a, b]]
     if apart:
