@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.data.knowledge_graph import KnowledgeGraph, no_literals, no_names
+from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.open_seeds import OpenSeeds
 from multiea.data.task import Task
 
@@ -92,13 +93,24 @@ def _moved(members: np.ndarray, positions: np.ndarray) -> np.ndarray:
 
 
 def _sorted_kg(kg: KnowledgeGraph, given: Positions, position: Positions) -> KnowledgeGraph:
-    """A KG with entities and relations in the order of their names, without what no stage needs."""
+    """A KG with entities and relations in the order of their names; the order of its literals has no effect."""
     relation_order = kg.relations.arg_sort().to_numpy()
     relation_position = np.argsort(relation_order)
     head, relation, tail = kg.triples.T
     triples = np.column_stack([position[head], relation_position[relation], position[tail]]).astype(np.int32)
-    return replace(kg, entities=kg.entities.gather(given), relations=kg.relations.gather(relation_order),
-                   triples=triples, names=None, literals=no_literals(), given_names=no_names())  # fmt: skip
+    new_position = pl.Series(position.astype(np.int32))
+    literals, names = (
+        part.with_columns(entity=new_position.gather(part["entity"])) for part in (kg.literals, kg.given_names)
+    )
+    return replace(
+        kg,
+        entities=kg.entities.gather(given),
+        relations=kg.relations.gather(relation_order),
+        triples=triples,
+        names=None,
+        literals=literals,
+        given_names=names,
+    )
 
 
 def sorted_groups(groups: Groups) -> Groups:

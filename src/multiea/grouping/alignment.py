@@ -14,6 +14,7 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.evidence.evidence import Evidence
 from multiea.graph.canonical_order import CanonicalOrder
 from multiea.grouping.calibration import Calibration
 from multiea.grouping.duplicates import Duplicates
@@ -23,8 +24,9 @@ from multiea.grouping.tables import duplicate_table, member_table, pair_table
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.enhancement import Pairs
-from multiea.similarity.pools import candidate_pools, pool_similarities
+from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
 from multiea.similarity.signatures import Signatures
+from multiea.similarity.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class AlignmentResult:
 
     task: the KGs, seeds and held-out groups it was made from. found: the groups among non-seed entities. embeddings:
     (N, d) of all entities, KG after KG. settings: everything needed to make it again. calibration: how scores became
-    confidences. signatures: of all entities, where large KGs are searched by blocking. duplicates: further members of
-    found groups, in KGs that contain duplicates. ids: of its groups, where they carry on those of a previous run;
+    confidences. signatures: of all entities, where large KGs are searched by blocking. evidence, weights: what was
+    compared beside structure, in canonical order; None for structure alone. duplicates: further members of found
+    groups, in KGs that contain duplicates. ids: of its groups, where they carry on those of a previous run;
     otherwise they depend on the members only. peak_rss_mb: of the process that made it, where it was opened from a run
     folder. completed_seeds: open seeds with the members that were found for them.
     """
@@ -45,6 +48,8 @@ class AlignmentResult:
     settings: AlignSettings
     calibration: Calibration = field(default_factory=Calibration)
     signatures: Signatures | None = None
+    evidence: Evidence | None = None
+    weights: Weights = field(default_factory=Weights)
     history: Mapping[str, Any] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
     duplicates: Duplicates = field(default_factory=Duplicates)
@@ -156,10 +161,14 @@ class AlignmentResult:
         pools = candidate_pools(
             pool, order.canonical, order.groups_to_canonical(seeds), order.groups_to_canonical(held_out)
         )
-        signatures = None if self.signatures is None else self.signatures[order.given_ids()]
-        embeddings = order.to_canonical(self.embeddings)
-        scores = pool_similarities(order.canonical, embeddings, pools, self.enhancement, signatures)
+        scores = pool_similarities(order.canonical, self.compared(), pools, self.enhancement)
         return scores_in_given_order(scores, pools, order)
+
+    def compared(self) -> Comparable:
+        """What the entities were compared by, in canonical order."""
+        order = self.order
+        signatures = None if self.signatures is None else self.signatures[order.given_ids()]
+        return Comparable(order.to_canonical(self.embeddings), signatures, self.evidence, self.weights)
 
     @property
     def fingerprint(self) -> str:

@@ -13,6 +13,8 @@ from multiea.grouping.judging import judged_pairs
 LEAST_SCORE = 1e-4
 THRESHOLDS = np.arange(0.0, 0.65, 0.025)
 PRIOR = np.array([0.0, 1.0, 0.0])  # the score itself is the probability
+# Where names or attributes are compared as well, scores are too cautious: measured without seeds on tables and graphs.
+PRIOR_WITH_EVIDENCE = np.array([2.0, 2.0, 0.0])
 PRIOR_WEIGHT = 1.0
 
 
@@ -61,24 +63,27 @@ class Calibration:
         )
 
 
-def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
+def calibrate(groups: Groups, inside: np.ndarray, known: Groups, *, with_evidence: bool = False) -> Calibration:
     """Learned from groups that were found without the validation seeds: logistic regression with a prior.
 
-    inside: the scores of all pairs of members. known: the validation seeds. The prior is the score itself. The
-    threshold is the one with the best F1 on the known groups.
+    inside: the scores of all pairs of members. known: the validation seeds. with_evidence: whether names or attributes
+    were compared as well. The prior is the score itself, or more where there is such evidence. The threshold is the one
+    with the best F1 on the known groups; where none can be judged, with the best F1 that the prior expects.
     """
+    prior = PRIOR_WITH_EVIDENCE if with_evidence else PRIOR
     judged, right = judged_pairs(groups, known)
     upper = np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
     weight, judged = judged[(judged > 0) & upper].astype(float), (judged > 0) & upper
     if not judged.any():
-        return Calibration()
+        unjudged = Calibration(tuple(prior.tolist()))
+        return replace(unjudged, threshold=_expected_threshold(unjudged, inside)) if with_evidence else unjudged
     features, truth = _features(inside)[judged], right[judged].astype(float)
-    coefficients = PRIOR.copy()
+    coefficients = prior.copy()
     for _ in range(50):  # Newton's method; the prior keeps it finite where all pairs are right
         guess = 1 / (1 + np.exp(-features @ coefficients))
-        gradient = features.T @ (weight * (guess - truth)) + PRIOR_WEIGHT * (coefficients - PRIOR)
+        gradient = features.T @ (weight * (guess - truth)) + PRIOR_WEIGHT * (coefficients - prior)
         slope = weight * guess * (1 - guess)
-        curvature = (features * slope[:, None]).T @ features + PRIOR_WEIGHT * np.eye(len(PRIOR))
+        curvature = (features * slope[:, None]).T @ features + PRIOR_WEIGHT * np.eye(len(prior))
         step = np.linalg.solve(curvature, gradient)
         coefficients = coefficients - step * min(1.0, 2.0 / max(np.abs(step).max(), 1e-12))
         if np.abs(step).max() < 1e-8:
@@ -91,6 +96,19 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups) -> Calibration:
     pairs_known = np.triu(known.overlap(), 1).sum()
     f1 = 2 * (weight * truth @ kept) / (weight @ kept + pairs_known)
     return replace(learned, threshold=float(THRESHOLDS[f1 >= f1.max() - 1e-9].mean()))
+
+
+def _expected_threshold(calibration: Calibration, inside: np.ndarray) -> float:
+    """The least confidence of a member for which the expected F1 of pairs is best."""
+    member = _member_means(calibration.probabilities(inside))
+    lower = np.minimum(member[:, :, None], member[:, None, :])
+    known = ~np.isnan(inside) & np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
+    level = np.sort(lower[known])[::-1]
+    if not len(level):
+        return 0.0
+    right = np.cumsum(level)
+    f1 = 2 * right / (np.arange(1, len(level) + 1) + right[-1])
+    return float(level[f1.argmax()])
 
 
 def _features(inside: np.ndarray) -> np.ndarray:

@@ -15,11 +15,12 @@ from multiea.grouping.duplicates import Duplicates, find_duplicates
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.matching import join_matches, matched_inside, mutual_matches, scores_inside
 from multiea.similarity.enhancement import Pairs
+from multiea.similarity.pools import Comparable
 
 
 def find_groups(
     task: Task,
-    embeddings: Tensor,
+    compared: Comparable,
     scores: Pairs,
     pools: Sequence[np.ndarray],
     calibration: Calibration,
@@ -27,15 +28,19 @@ def find_groups(
 ) -> tuple[FoundGroups, Duplicates]:
     """The groups among the candidates, and further members in KGs that contain duplicates.
 
-    task, embeddings: in canonical order. Entities without an embedding (all zero) stay unmatched.
+    task: in canonical order. Entities without an embedding (all zero) and without other evidence stay unmatched.
     """
+    embeddings = compared.embeddings
+    assert isinstance(embeddings, Tensor)
     duplicate_kgs = sorted({task.kg_names.index(name) for name in with_duplicates})
     matches = mutual_matches(scores, pools, duplicate_kgs)
     groups = join_matches(matches, task.kg_names)
     sizes = [len(kg.entities) for kg in task.kgs]
-    has_embedding = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum(sizes)[:-1])
+    has_evidence = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum(sizes)[:-1])
+    if compared.evidence is not None:
+        has_evidence = [one | other for one, other in zip(has_evidence, compared.evidence.has_any(), strict=True)]
     inside, matched = scores_inside(groups, scores, pools), matched_inside(groups, matches)
-    for column, of_kg in enumerate(has_embedding):
+    for column, of_kg in enumerate(has_evidence):
         dropped = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[dropped, column] = inside[dropped, :, column] = np.nan
         groups.members[dropped, column] = ABSENT

@@ -33,6 +33,11 @@ class Matches:
     owner: np.ndarray
     position: np.ndarray
 
+    def above(self, least: float) -> Matches:
+        """The matches with at least this score."""
+        kept = self.score >= least
+        return Matches(self.left[kept], self.right[kept], self.score[kept], self.owner, self.position)
+
     def members(self, candidates: np.ndarray, row: np.ndarray, kgs: int) -> np.ndarray:
         """Candidates as rows of groups, (rows, kgs); row: the group of each candidate."""
         members = np.full((row.max(initial=-1) + 1, kgs), ABSENT, dtype=np.int32)

@@ -16,7 +16,6 @@ from multiea.graph.canonical_order import CanonicalOrder
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.lineage import Ancestor
-from multiea.pipeline.checks import check_task
 from multiea.pipeline.extension import warm_start_from
 from multiea.pipeline.single_pass import align_once, memory_errors_explained, timed
 from multiea.pipeline.warm_start import WarmStart
@@ -64,7 +63,6 @@ def _check(task: Task, settings: AlignSettings, *, has_alignment: bool) -> None:
         resolve(name, dict.fromkeys(task.kg_names), what="KG of duplicates")
     if settings.enhancement.mode == "product":
         log.warning("enhancement 'product' is the paper's equation to the letter, for comparison: hubs ruin its groups")
-    check_task(task)
     if len(task.open_seeds) and not has_alignment:
         raise SettingError("open seeds belong to an alignment to which a KG is added: give it as grown_from")
 

@@ -15,22 +15,26 @@ from multiea.data.seed_split import split_seeds
 from multiea.data.task import Task
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
 from multiea.engines.propagation import embed
+from multiea.evidence.evidence import Evidence
 from multiea.foundation import progress
 from multiea.foundation.errors import SettingError
 from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.judging import scores_of_pairs
-from multiea.grouping.matching import cliques, join_matches, mutual_matches, scores_inside
+from multiea.grouping.matching import Scores, cliques, join_matches, mutual_matches, scores_inside
 from multiea.pipeline.learned import LearnedEmbeddings
-from multiea.pipeline.pseudo_labels import select_pseudo_labels
+from multiea.pipeline.pseudo_labels import select_matches, select_pseudo_labels
 from multiea.pipeline.warm_start import WarmStart, without_leakage
 from multiea.settings.tree import AlignSettings
-from multiea.similarity.pools import candidate_pools, pool_similarities
+from multiea.similarity.pools import Comparable, EmbedPair, candidate_pools, pool_similarities_with_weights
 from multiea.similarity.search import is_exact
 from multiea.similarity.signatures import signatures
+from multiea.similarity.weights import Weights
 
 VALIDATION_RATIO = 0.1
 WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
+LEAST_CHANGE = 0.03  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
+UNEVEN = 0.5  # marks are uneven if some two KGs share less than this part of what others share
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,7 @@ class _KnownGroups:
 class _BestRound:
     pseudo_labels: Groups
     calibration: Calibration
+    weights: Weights
 
 
 class _Propagator:
@@ -79,6 +84,8 @@ class _Propagator:
         self, task: Task, settings: AlignSettings, second_view: SecondView | None, device: torch.device
     ) -> None:
         self._settings, self._second_view = settings, second_view
+        self._sizes = [len(kg.entities) for kg in task.kgs]
+        self.device = device
         self.adjacencies = [Adjacency(kg, device) for kg in task.kgs]
 
     def embed(self, marks: Groups, seeds: int, number: int, outgoing: Sequence[OutgoingEdges] | None = None) -> Tensor:
@@ -86,13 +93,36 @@ class _Propagator:
 
         outgoing: the edges of the entities to embed in a round; None for the final embeddings of all entities.
         """
-        settings, view = self._settings, self._second_view
-        random_state = (settings.random_state * 1_000_003 + number) % 2**63
-        weights = _mark_weights(marks, seeds, settings.bootstrap.partial_weight)
-        own = embed(self.adjacencies, marks, settings.propagation, random_state, weights, outgoing)
+        view = self._second_view
+        weights = _mark_weights(marks, seeds, self._settings.bootstrap.partial_weight)
+        own = self._embed(self.adjacencies, marks, number, weights, outgoing)
         if view is None:
             return own
         return fuse(own, view.final if outgoing is None else view.without_validation, view.weight)
+
+    def embed_pairs(self, marks: Groups, number: int, outgoing: Sequence[OutgoingEdges]) -> EmbedPair:
+        """Embeddings of each pair of KGs from the marks that both have; where marks are uneven, others are noise."""
+
+        def of_pair(a: int, b: int) -> tuple[Tensor, Tensor]:
+            both = marks.present[:, a] & marks.present[:, b]
+            shared = Groups((marks.kg_names[a], marks.kg_names[b]), marks.members[both][:, [a, b]])
+            edges = [outgoing[a], outgoing[b]]
+            whole = self._embed([self.adjacencies[a], self.adjacencies[b]], shared, number, None, edges)
+            left, right = torch.split(whole, [self._sizes[a], self._sizes[b]])
+            return left[edges[0].entities], right[edges[1].entities]
+
+        return of_pair
+
+    def _embed(
+        self,
+        adjacencies: Sequence[Adjacency],
+        marks: Groups,
+        number: int,
+        weights: np.ndarray | None,
+        outgoing: Sequence[OutgoingEdges] | None,
+    ) -> Tensor:
+        random_state = (self._settings.random_state * 1_000_003 + number) % 2**63
+        return embed(adjacencies, marks, self._settings.propagation, random_state, weights, outgoing)
 
 
 def propagate(
@@ -102,12 +132,13 @@ def propagate(
     second_view: SecondView | None = None,
     warm_start: WarmStart | None = None,
     test_entities: Groups | None = None,
+    evidence: Evidence | None = None,
     device: torch.device,
 ) -> LearnedEmbeddings:
     """Propagates from the task's seeds, bootstraps, and propagates once more from the best pseudo-labels.
 
-    task: in canonical order. test_entities: groups whose members, not whose links, limit where pseudo-labels may come
-    from with bootstrap pool `test`.
+    Without seeds the first round compares by evidence other than structure. task: in canonical order. test_entities:
+    groups whose members, not whose links, limit where pseudo-labels may come from with bootstrap pool `test`.
     """
     known = _KnownGroups.of(task, settings.random_state, warm_start)
     propagator = _Propagator(task, settings, second_view, device)
@@ -117,17 +148,21 @@ def propagate(
     history: dict[str, Any] = {"rounds": [], "bootstrap": settings.bootstrap.pool}
     history["search"] = "restricted" if is_blocked else "exact"
     history |= {} if warm_start is None else {"warm_start_groups": len(warm_start.pseudo_labels)}
-    rounds = _Rounds(task, settings, known, propagator, _round_pools(task, settings, known, test_entities))
+    pools = _round_pools(task, settings, known, test_entities)
+    rounds = _Rounds(task, settings, known, propagator, pools, evidence)
     best = rounds.run(history)
     marks = all_known.joined(best.pseudo_labels.take(best.pseudo_labels.apart_from(all_known)))
     history["marks"] = len(marks)
-    embeddings = propagator.embed(marks, len(task.seeds), len(history["rounds"]))
+    embeddings = torch.zeros(int(task.entity_offsets[-1]), 1, device=device)
+    if rounds.has_structure and len(marks):
+        embeddings = propagator.embed(marks, len(task.seeds), len(history["rounds"]))
     embeddings = embeddings.half().float()  # as a run folder stores them, so that an opened run scores the same
     return LearnedEmbeddings(
         embeddings,
         history,
         signatures=signatures(task.kgs, marks) if is_blocked else None,
         calibration=best.calibration,
+        weights=best.weights,
     )
 
 
@@ -141,7 +176,9 @@ class _Rounds:
         known: _KnownGroups,
         propagator: _Propagator,
         pools: list[np.ndarray],
+        evidence: Evidence | None,
     ) -> None:
+        self._evidence = evidence
         self._task, self._settings, self._known = task, settings, known
         self._propagator, self._pools = propagator, pools
         self._outgoing = [
@@ -155,43 +192,82 @@ class _Rounds:
     def run(self, history: dict[str, Any]) -> _BestRound:
         """Runs rounds until nothing is gained any more; returns the best one and notes all in the history."""
         known, bootstrap = self._known, self._settings.bootstrap
-        is_off = bootstrap.pool == "none"
+        is_off = bootstrap.pool == "none" or not self.has_structure
         rounds = 1 if is_off else bootstrap.rounds
-        pseudo_labels = known.pseudo_labels
+        pseudo_labels, weights = known.pseudo_labels, Weights()
         best: _BestRound | None = None
         worse, highest = 0, 0.0
         with progress.stage("propagating" if is_off else "bootstrapping", rounds) as advance:
             for number in range(rounds):
                 marks = known.seeds.joined(known.completed, pseudo_labels)
-                selected, calibration, f1 = self._round(number, marks)
+                scores, weights = self._scores(number, marks, weights)
+                selected, calibration, f1 = self._groups(scores)
                 validation_f1 = f1 if len(known.validation) else None
                 history["rounds"].append({"marks": len(marks), "validation_f1": validation_f1})
-                before = len(pseudo_labels)
-                pseudo_labels = pseudo_labels if is_off else selected
+                before, pseudo_labels = pseudo_labels, pseudo_labels if is_off else selected
                 worse = 0 if best is None or f1 >= highest - self._standard_error else worse + 1
                 if not worse:
-                    best = _BestRound(pseudo_labels, calibration)
+                    best = _BestRound(pseudo_labels, calibration, weights)
                 highest = max(highest, f1)
                 advance(1, f"{len(pseudo_labels):,} pseudo-labels")
-                if worse == WORSE_ROUNDS or len(pseudo_labels) <= (1 + LEAST_GROWTH) * before:
+                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels):
                     break
         assert best is not None
         return best
 
-    def _round(self, number: int, marks: Groups) -> tuple[Groups, Calibration, float]:
+    def _is_settled(self, before: Groups, after: Groups) -> bool:
+        """Whether another round would gain little."""
+        if self._evidence is None:
+            return len(after) <= (1 + LEAST_GROWTH) * len(before)
+        return _share_of_new(after, before) <= LEAST_CHANGE
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether at least two KGs have triples to propagate through."""
+        return self._evidence is None or self._evidence.has_triples
+
+    def _scores(self, number: int, marks: Groups, weights: Weights) -> tuple[Scores, Weights]:
+        """The scores of a round, from embeddings and all other evidence, and the weights learned for it."""
+        task, evidence, validation = self._task, self._evidence, self._known.validation
+        near_marks = signatures(task.kgs, marks) if self._is_blocked and len(marks) else None
+        embeddings: Tensor | EmbedPair
+        if evidence is not None and (not len(marks) or not self.has_structure):
+            evidence = evidence.without_structure()
+            embeddings = torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device)
+        elif evidence is not None and _is_uneven(marks):
+            embeddings = self._propagator.embed_pairs(marks, number, self._outgoing)
+        else:
+            embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
+        compared = Comparable(embeddings, near_marks, evidence, weights)
+        return pool_similarities_with_weights(task, compared, self._pools, self._settings.enhancement, validation)
+
+    def _groups(self, scores: Scores) -> tuple[Groups, Calibration, float]:
         """The pseudo-labels that a round selects, its calibration, and its pair F1 on validation seeds."""
-        task, settings, validation = self._task, self._settings, self._known.validation
-        near_marks = signatures(task.kgs, marks) if self._is_blocked else None
-        embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
-        scores = pool_similarities(task, embeddings, self._pools, settings.enhancement, near_marks)
+        task, bootstrap, validation = self._task, self._settings.bootstrap, self._known.validation
         matches = mutual_matches(scores, self._pools)
         groups = join_matches(matches, task.kg_names)
         inside = scores_inside(groups, scores, self._pools)
-        calibration = calibrate(groups, inside, validation)
+        calibration = calibrate(groups, inside, validation, with_evidence=self._evidence is not None)
         f1 = scores_of_pairs(groups, validation)["f1"]
-        confident = replace(calibration, threshold=settings.bootstrap.trust_in_members).apply(groups, inside).groups
-        selected = select_pseudo_labels(*cliques(matches, task.kg_names), confident, validation, settings.bootstrap)
+        if self._evidence is not None:
+            return select_matches(matches, task.kg_names), calibration, f1
+        confident = replace(calibration, threshold=bootstrap.trust_in_members).apply(groups, inside).groups
+        selected = select_pseudo_labels(*cliques(matches, task.kg_names), confident, validation, bootstrap)
         return selected, calibration, f1
+
+
+def _share_of_new(groups: Groups, before: Groups) -> float:
+    """The share of groups that were not there before with the same members."""
+    row_of_first = before.rows_of(groups.members)
+    first = row_of_first.max(axis=1, initial=ABSENT)
+    same = (first != ABSENT) & (before.members[first] == groups.members).all(axis=1) if len(before) else first > 0
+    return 1 - float(np.mean(same)) if len(groups) else 0.0
+
+
+def _is_uneven(marks: Groups) -> bool:
+    """Whether some two KGs share far fewer marks than others do."""
+    shared = marks.overlap()[np.triu_indices(len(marks.kg_names), 1)]
+    return bool(shared.min() < UNEVEN * shared.max())
 
 
 def _round_pools(

@@ -3,33 +3,57 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 from torch import Tensor
 
-from multiea.data.groups import ABSENT
+from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.evidence.evidence import STRUCTURE, Evidence
 from multiea.foundation.errors import InputError, counted
+from multiea.settings.tree import EVIDENCE
 
 log = logging.getLogger("multiea")
 
 
-def check_task(task: Task) -> None:
-    """Refuses a task from which nothing can be learned, and warns of KGs and pairs of KGs without seeds."""
+def check_task(task: Task, kinds: Sequence[str], evidence: Evidence | None) -> None:
+    """Refuses a task from which nothing can be learned, and warns of KGs and pairs of KGs without seeds.
+
+    kinds: the evidence that was asked for; evidence: what was found beside structure.
+    """
     known = task.seeds.joined(task.open_seeds.groups)
+    has_triples = STRUCTURE in kinds and any(len(kg.triples) for kg in task.kgs)
+    if evidence is not None:
+        _warn_of_kgs_without_evidence(task, evidence, has_triples=has_triples)
+        return
+    if STRUCTURE not in kinds:
+        raise InputError(
+            f"'{task.name}' has no {' or '.join(kinds)} to compare: no two KGs have any in common",
+            expected="KGs whose entities have " + " or ".join(kinds),
+            hint="multiea inspect shows which properties are names and attributes; --evidence auto uses all there is",
+        )
+    if not has_triples:
+        raise InputError(
+            f"'{task.name}' has no triples, and no names or attributes to compare",
+            expected="KGs with triples, or with names or attributes",
+            hint="Add relations or a name column (docs/data.md); multiea inspect shows what was read. "
+            "A run opened without its triples cannot be aligned again: use multiea.open(run, with_triples=True)",
+        )
     if not len(known):
+        others = [one for one in EVIDENCE if one not in kinds]
         raise InputError(
-            f"'{task.name}' has no seeds",
+            f"'{task.name}' has no seeds" + ("" if others else ", and no names or attributes to start from"),
             expected="a few known groups to learn from",
-            hint="Give them as seeds.tsv with one column per KG, or raise --train-ratio if groups.tsv was split",
+            hint="Give them as seeds.tsv with one column per KG, or raise --train-ratio if groups.tsv was split"
+            + ("; or compare names and attributes as well, with --evidence auto" if others else ""),
         )
-    if not any(len(kg.triples) for kg in task.kgs):
-        raise InputError(
-            f"'{task.name}' has no triples",
-            expected="KGs with triples",
-            hint="A run opened without its triples cannot be aligned again: use multiea.open(run, with_triples=True)",
-        )
+    _check_reach_of_seeds(task, known)
+
+
+def _check_reach_of_seeds(task: Task, known: Groups) -> None:
+    """Structure alone needs seeds with neighbours in at least two KGs."""
     unreached = [
         kg.name
         for kg, members in zip(task.kgs, known.members.T, strict=True)
@@ -52,13 +76,31 @@ def check_task(task: Task) -> None:
         log.warning("no seed links %s: these pairs cannot be learned directly", ", ".join(unlinked))
 
 
-def warn_of_unreached_entities(task: Task, embeddings: Tensor) -> None:
-    """Warns of entities whose embedding is zero: no mark arrives there, and they stay unmatched."""
+def _warn_of_kgs_without_evidence(task: Task, evidence: Evidence, *, has_triples: bool) -> None:
+    """Warns of KGs that have neither names nor attributes, and nothing else to be compared by."""
+    has_any = [has.any() for has in evidence.has_any()]
+    overlap = task.seeds.joined(task.open_seeds.groups).overlap().diagonal()
+    lost = [
+        kg.name
+        for kg, has, seeds in zip(task.kgs, has_any, overlap, strict=True)
+        if not has and not (has_triples and seeds and len(kg.triples))
+    ]
+    if lost:
+        log.warning(
+            "%s: no names or attributes that others have, and no seeds: its entities are hard to align", ", ".join(lost)
+        )
+
+
+def warn_of_unreached_entities(task: Task, embeddings: Tensor, evidence: Evidence | None) -> None:
+    """Warns of entities without any evidence: no mark arrives there, nothing else is known, they stay unmatched."""
     is_reached = np.split(embeddings.any(dim=1).cpu().numpy(), task.entity_offsets[1:-1])
+    if evidence is not None:
+        is_reached = [one | other for one, other in zip(is_reached, evidence.has_any(), strict=True)]
     parts = [
         f"{counted(int((~of_kg).sum()), 'entity')} of {kg.name}"
         for kg, of_kg in zip(task.kgs, is_reached, strict=True)
         if not of_kg.all()
     ]
     if parts:
-        log.warning("no mark reaches %s: they stay unmatched", ", ".join(parts))
+        beside = "" if evidence is None else " and they have no name or attribute"
+        log.warning("no mark reaches %s%s: they stay unmatched", ", ".join(parts), beside)

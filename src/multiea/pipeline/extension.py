@@ -13,12 +13,11 @@ from multiea.foundation.errors import InputError, SettingError
 from multiea.graph.canonical_order import CanonicalOrder
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.found_groups import FoundGroups
-from multiea.pipeline.checks import check_task
 from multiea.pipeline.merged_kg import first_nodes, merge_kgs
 from multiea.pipeline.single_pass import align_once
 from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.engines import PROPAGATION
-from multiea.settings.tree import AlignSettings
+from multiea.settings.tree import STRUCTURE, AlignSettings
 
 
 @dataclass(frozen=True)
@@ -140,8 +139,8 @@ def _align_with_merged(
         enhancement=settings.enhancement,
         random_state=settings.random_state,
         device=settings.device,
+        evidence=(STRUCTURE,),  # the merged KG has no names; those of all KGs count in the alignment that follows
     )
-    check_task(both)
     return align_once(CanonicalOrder.of(both), of_propagation).found
 
 

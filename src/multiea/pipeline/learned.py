@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from torch import Tensor
@@ -10,6 +10,7 @@ from torch import Tensor
 from multiea.data.seed_split import SeedSplit
 from multiea.grouping.calibration import Calibration
 from multiea.similarity.signatures import Signatures
+from multiea.similarity.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -26,3 +27,4 @@ class LearnedEmbeddings:
     without_validation: Tensor | None = None
     signatures: Signatures | None = None
     calibration: Calibration | None = None
+    weights: Weights = field(default_factory=Weights)

@@ -7,11 +7,22 @@ from scipy.optimize import isotonic_regression
 
 from multiea.data.groups import Groups
 from multiea.grouping.judging import judged_groups
+from multiea.grouping.matching import Matches, join_matches
 from multiea.settings.bootstrapping import Bootstrapping
 
 FEWEST_JUDGED = 5
 ROUNDING = 1e-9  # a precision that equals the threshold is enough, whatever the last bit of a sum
+LEAST_SCORE = 0.1  # of a match that becomes a pseudo-label where names or attributes are compared as well
 LEAST_SCORE_UNJUDGED = 0.15  # the weakest score of a complete group where too few groups can be judged
+
+
+def select_matches(matches: Matches, kg_names: tuple[str, ...]) -> Groups:
+    """Groups of all matches that are not too weak, complete or not: the next round may find more members.
+
+    Waiting for complete groups would stop where most groups are partial, and a wrong mark does little harm where names
+    or attributes are compared as well.
+    """
+    return join_matches(matches.above(LEAST_SCORE), kg_names)
 
 
 def select_pseudo_labels(

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -19,6 +20,8 @@ from multiea.engines.encoder_embeddings import EncoderEmbeddings, train_encoder,
 from multiea.engines.training import Score
 from multiea.evaluation.ranks import mean_reciprocal_rank
 from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
+from multiea.evidence.evidence import STRUCTURE, Evidence, collect_evidence
+from multiea.evidence.name_model import load_name_model
 from multiea.foundation.errors import MultiEAError
 from multiea.graph.canonical_order import CanonicalOrder, sorted_groups
 from multiea.grouping.alignment import AlignmentResult, scores_in_given_order
@@ -26,12 +29,12 @@ from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.find_groups import find_groups
 from multiea.grouping.matching import join_matches, mutual_matches, scores_inside
 from multiea.pipeline.bootstrapping import VALIDATION_RATIO, SecondView, propagate
-from multiea.pipeline.checks import warn_of_unreached_entities
+from multiea.pipeline.checks import check_task, warn_of_unreached_entities
 from multiea.pipeline.learned import LearnedEmbeddings
 from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
-from multiea.similarity.pools import candidate_pools, pool_similarities
+from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
 
 log = logging.getLogger("multiea")
 Result = TypeVar("Result", bound=AlignmentResult)
@@ -40,17 +43,23 @@ Result = TypeVar("Result", bound=AlignmentResult)
 def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart | None = None) -> AlignmentResult:
     """All stages of an alignment; start: in canonical order."""
     canonical, seconds = order.canonical, dict[str, float]()
+    evidence = None
+    if settings.evidence_kinds != (STRUCTURE,):
+        with memory_errors_explained(), timed(seconds, "evidence"):
+            evidence = _collect_evidence(canonical, settings)
+    check_task(canonical, settings.evidence_kinds, evidence)
     with memory_errors_explained(), timed(seconds, "engine"):
-        learned = _learn_embeddings(canonical, settings, start)
-    warn_of_unreached_entities(canonical, learned.embeddings)
+        learned = _learn_embeddings(canonical, settings, start, evidence)
+    warn_of_unreached_entities(canonical, learned.embeddings, evidence)
     known = canonical.seeds if start is None else canonical.seeds.joined(start.completed.groups)
     to_compare = Task(canonical.kgs, known, name=canonical.name)
     with memory_errors_explained(), timed(seconds, "similarity"):
         calibration = _calibration(to_compare, learned, settings.enhancement)
         pools = candidate_pools("all", to_compare, known, to_compare.held_out)
-        scores = pool_similarities(to_compare, learned.embeddings, pools, settings.enhancement, learned.signatures)
+        compared = Comparable(learned.embeddings, learned.signatures, evidence, learned.weights)
+        scores = pool_similarities(to_compare, compared, pools, settings.enhancement)
     with memory_errors_explained(), timed(seconds, "grouping"):
-        found, duplicates = find_groups(to_compare, learned.embeddings, scores, pools, calibration, settings.duplicates)
+        found, duplicates = find_groups(to_compare, compared, scores, pools, calibration, settings.duplicates)
     to_given = order.given_numbering
     has_open_seeds = len(order.given.open_seeds) > 0
     signatures = learned.signatures
@@ -61,7 +70,11 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
         settings,
         calibration,
         None if signatures is None else signatures[order.canonical_ids()],
-        learned.history | ({} if start is None else _open_seed_counts(canonical, start)),
+        evidence,
+        learned.weights,
+        learned.history
+        | {"evidence": _kinds(evidence)}
+        | ({} if start is None else _open_seed_counts(canonical, start)),
         seconds,
         duplicates.renumbered(*to_given),
         completed_seeds=None
@@ -75,12 +88,11 @@ def regroup(alignment: Result, enhancement: Enhancement) -> Result:
     """The same embeddings, compared and grouped in another way."""
     order = alignment.order
     known = Task(order.canonical.kgs, order.groups_to_canonical(alignment.known.groups))
-    embeddings = order.to_canonical(alignment.embeddings)
-    signatures = None if alignment.signatures is None else alignment.signatures[order.given_ids()]
+    compared = alignment.compared()
     pools = candidate_pools("all", known, known.seeds, known.held_out)
-    scores = pool_similarities(known, embeddings, pools, enhancement, signatures)
+    scores = pool_similarities(known, compared, pools, enhancement)
     settings = replace(alignment.settings, enhancement=enhancement)
-    found, duplicates = find_groups(known, embeddings, scores, pools, Calibration(), settings.duplicates)
+    found, duplicates = find_groups(known, compared, scores, pools, Calibration(), settings.duplicates)
     to_given = order.given_numbering
     return replace(
         alignment,
@@ -93,7 +105,24 @@ def regroup(alignment: Result, enhancement: Enhancement) -> Result:
     )
 
 
-def _learn_embeddings(canonical: Task, settings: AlignSettings, start: WarmStart | None) -> LearnedEmbeddings:
+def _collect_evidence(canonical: Task, settings: AlignSettings) -> Evidence | None:
+    """What names and attributes say; None where no two KGs have any, so that structure alone is compared."""
+    model = None if settings.name_model is None else load_name_model(Path(settings.name_model))
+    known = canonical.seeds.joined(canonical.open_seeds.groups)
+    evidence = collect_evidence(canonical.kgs, settings.evidence_kinds, known, model)
+    return evidence if evidence.kinds else None
+
+
+def _kinds(evidence: Evidence | None) -> list[str]:
+    """The kinds of evidence that were used."""
+    if evidence is None:
+        return [STRUCTURE]
+    return [*([STRUCTURE] if evidence.has_triples else []), *evidence.kinds]
+
+
+def _learn_embeddings(
+    canonical: Task, settings: AlignSettings, start: WarmStart | None, evidence: Evidence | None
+) -> LearnedEmbeddings:
     """The embeddings of the engine; of held-out groups it sees the members, never the links between them."""
     task = Task(canonical.kgs, canonical.seeds, None, canonical.validation, canonical.open_seeds, name=canonical.name)
     device = resolve_device(settings.device)
@@ -108,6 +137,7 @@ def _learn_embeddings(canonical: Task, settings: AlignSettings, start: WarmStart
         second_view=None if trained is None else _second_view(trained, settings.fusion_weight),
         warm_start=start,
         test_entities=canonical.held_out,
+        evidence=evidence,
         device=device,
     )
     return propagated if trained is None else replace(propagated, history=trained.history | propagated.history)
@@ -141,7 +171,7 @@ def _calibration(task: Task, learned: LearnedEmbeddings, enhancement: Enhancemen
     if split is None or learned.without_validation is None or not len(split.validation):
         return Calibration()
     pools = candidate_pools("all", task, split.seeds, split.validation)
-    scores = pool_similarities(task, learned.without_validation, pools, enhancement)
+    scores = pool_similarities(task, Comparable(learned.without_validation), pools, enhancement)
     groups = join_matches(mutual_matches(scores, pools), task.kg_names)
     return calibrate(groups, scores_inside(groups, scores, pools), split.validation)
 
@@ -149,7 +179,7 @@ def _calibration(task: Task, learned: LearnedEmbeddings, enhancement: Enhancemen
 def _validation_score(embeddings: Tensor, task: Task) -> Score:
     """M-Hits@1 among all non-seed entities, then the mean reciprocal rank; from direct similarities."""
     pools = candidate_pools("all", task, task.seeds, task.held_out)
-    scores = pool_similarities(task, embeddings, pools, Enhancement(mode="none"))
+    scores = pool_similarities(task, Comparable(embeddings), pools, Enhancement(mode="none"))
     ranks = ranks_of_groups(scores, pools, task.held_out)
     m_hits_at_1 = scores_by_rank(ranks, task.kg_names)["m_hits"]["1"]
     known = torch.cat([of_pair[~of_pair.isnan()] for of_pair in ranks.values()])

@@ -37,6 +37,7 @@ from multiea.runs.files import (
 from multiea.runs.layout import SIGNATURE_MARKS, SIGNATURE_WEIGHTS
 from multiea.runs.run import Run
 from multiea.runs.saving import digests, hash_of
+from multiea.runs.stored_evidence import read_evidence, read_weights
 from multiea.runs.stored_groups import StoredGroups
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.signatures import Signatures
@@ -158,6 +159,8 @@ def _read_alignment(folder: Path) -> AlignmentResult:
         settings,
         Calibration(**(calibration | {"coefficients": tuple(calibration["coefficients"])})),
         _signatures(tensors, task),
+        read_evidence(tensors, task),
+        read_weights(manifest.get("weights", {}), task),
         history,
         read_metrics(folder).get("seconds", manifest.get("seconds", {})),
         duplicates=stored.duplicates(),

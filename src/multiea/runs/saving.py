@@ -27,6 +27,7 @@ from multiea.grouping.alignment import AlignmentResult
 from multiea.runs.files import folders_grown_from
 from multiea.runs.layout import CHECKED_FILES, SIGNATURE_MARKS, SIGNATURE_WEIGHTS
 from multiea.runs.run import Run
+from multiea.runs.stored_evidence import evidence_tensors, recorded_weights
 from multiea.settings.fields import without_none
 
 PACKAGES = ("torch", "numpy", "scipy", "polars", "pyoxigraph")
@@ -80,6 +81,7 @@ def manifest(run: Run) -> dict[str, Any]:
         "seconds": run.metrics["seconds"],
         "peak_rss_mb": run.metrics["peak_rss_mb"],
         "calibration": asdict(alignment.calibration),
+        "weights": recorded_weights(alignment),
         "history": dict(alignment.history),
     }
 
@@ -100,6 +102,7 @@ def _save_embeddings(alignment: AlignmentResult, path: Path) -> None:
 def _tensors_by_kg(alignment: AlignmentResult) -> dict[str, torch.Tensor]:
     slices = dict(zip(alignment.task.kg_names, pairwise(alignment.task.entity_offsets), strict=True))
     tensors = {name: _in_half_if_exact(alignment.embeddings[a:b].cpu()).contiguous() for name, (a, b) in slices.items()}
+    tensors |= evidence_tensors(alignment)
     if (signatures := alignment.signatures) is not None:
         for name, (a, b) in slices.items():
             tensors[name + SIGNATURE_MARKS] = torch.from_numpy(signatures.marks[a:b])

@@ -25,6 +25,8 @@ from multiea.settings.propagation import Propagation
 from multiea.settings.training import Training
 
 DEVICES = ("auto", "cpu", "cuda")
+AUTO, STRUCTURE = "auto", "structure"
+EVIDENCE = (STRUCTURE, "names", "attributes")
 RENAMED_KEYS = {"training.look_every": "training.evaluate_every"}  # keys of earlier versions, still read
 
 
@@ -42,6 +44,17 @@ class AlignSettings:
         f"What turns KGs into embeddings: propagation, an encoder to train ({', '.join(TRAINING_DEFAULTS)}), "
         "or both, such as propagation+multiea.",
         option="--engine",
+    )
+    evidence: tuple[str, ...] = setting(
+        (AUTO,),
+        "What similarity comes from: auto (all there is), or any of structure, names, attributes; the methods of the "
+        "paper use structure alone.",
+        option="--evidence",
+    )
+    name_model: str | None = setting(
+        None,
+        "A folder with a sentence-transformers or model2vec model that turns names into vectors, as further evidence.",
+        option="--name-model",
     )
     random_state: int = setting(0, "The seed of all random numbers; the same number gives the same result.",
                                 option="--random-state")  # fmt: skip
@@ -63,6 +76,7 @@ class AlignSettings:
         check_random_state(self.random_state)
         resolve(self.device, dict.fromkeys(DEVICES), what="device")
         check_share("fusion_weight", self.fusion_weight)
+        self._check_evidence()
         if self.pairwise and self.uses_propagation:
             raise SettingError("pairwise training needs a single encoder as engine; propagation trains nothing")
 
@@ -121,7 +135,7 @@ class AlignSettings:
             if not isinstance(value, kind):
                 raise SettingError(f"{name} must be a multiea.{kind.__name__}, got {value!r}")
             return value
-        if name == "duplicates":
+        if name in ("duplicates", "evidence"):
             value = list(dict.fromkeys([value] if isinstance(value, str) else value))
         value = value.item() if hasattr(value, "item") else value
         return next(given_values({name: value}, SCHEMA, lambda key: key)).value
@@ -149,7 +163,36 @@ class AlignSettings:
             of_table = {one.key.split(".")[1]: one for one in last.values() if one.key.startswith(f"{table}.")}
             tables[table] = with_given_values(getattr(default, table), of_table)
         settings = with_given_values(default, {key: one for key, one in last.items() if "." not in key})
-        return replace(settings, duplicates=tuple(dict.fromkeys(settings.duplicates)), **tables)
+        duplicates, evidence = (tuple(dict.fromkeys(some)) for some in (settings.duplicates, settings.evidence))
+        return replace(settings, duplicates=duplicates, evidence=evidence, **tables)
+
+    def _check_evidence(self) -> None:
+        for one in self.evidence:
+            resolve(one, dict.fromkeys((AUTO, *EVIDENCE)), what="evidence")
+        if not self.evidence:
+            raise SettingError(f"evidence must not be empty; choose from: {', '.join((AUTO, *EVIDENCE))}")
+        if AUTO in self.evidence and len(self.evidence) > 1:
+            raise SettingError(f"evidence 'auto' is all there is; remove it, or remove {self.evidence[1]!r}")
+        asked = [one for one in self.evidence if one not in (AUTO, STRUCTURE)] or [self.name_model][
+            : bool(self.name_model)
+        ]
+        if asked and not self._can_use_evidence:
+            raise SettingError(
+                f"evidence '{asked[0]}' needs an engine with propagation, and an enhancement that keeps the best "
+                f"candidates (none or sharpened, enhancement.candidates set); '{self.engine}' compares structure alone"
+            )
+
+    @property
+    def _can_use_evidence(self) -> bool:
+        """Whether other evidence than structure can be used: the methods of the paper compare structure alone."""
+        return self.uses_propagation and self.enhancement.candidates is not None
+
+    @property
+    def evidence_kinds(self) -> tuple[str, ...]:
+        """The kinds of evidence to look for."""
+        if not self._can_use_evidence:
+            return (STRUCTURE,)
+        return EVIDENCE if AUTO in self.evidence else tuple(one for one in EVIDENCE if one in self.evidence)
 
     @property
     def uses_propagation(self) -> bool:

@@ -9,9 +9,8 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
-from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.int8_embeddings import Int8Embeddings
+from multiea.similarity.direct_scores import Comparison, direct_scores
 from multiea.similarity.matrices import (
     Cosines,
     Dense,
@@ -21,11 +20,10 @@ from multiea.similarity.matrices import (
     dense_if_small,
     multiply_rows,
 )
-from multiea.similarity.search import search
-from multiea.similarity.signatures import Signatures
 from multiea.similarity.sinkhorn import sinkhorn
 from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores
-from multiea.similarity.sparse_sinkhorn import normalise, sinkhorn_sparse
+from multiea.similarity.sparse_sinkhorn import normalise
+from multiea.similarity.weights import Weights
 
 Pair = tuple[int, int]
 Pairs = dict[Pair, Matrix]
@@ -33,16 +31,13 @@ CANDIDATES_PER_STEP = 10  # candidates in a third KG from which paths continue
 FINAL_SWEEPS = 10  # of Sinkhorn, after paths were added
 
 
-def similarities(
-    candidates: Sequence[Tensor], enhancement: Enhancement, signatures: Sequence[Signatures] | None = None
-) -> Pairs:
+def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
     """For each ordered pair of KGs the scores of the candidates of one against those of the other.
 
-    candidates: for each KG the embeddings of its candidates, (n, d), of unit length. signatures: of the same
-    candidates, for blocking where the KGs are large.
+    candidates: for each KG the embeddings of its candidates, (n, d), of unit length.
     """
     if enhancement.candidates is not None:
-        return _sparse_similarities(candidates, enhancement, signatures)
+        return sparse_similarities(Comparison.of(candidates), enhancement)[0]
     if enhancement.mode in ("product", "profile"):  # their sums are too close for single precision
         candidates = [part.double() for part in candidates]
     direct = _sinkhorn_of_pairs(candidates, enhancement) if enhancement.mode == "sharpened" else _euclidean(candidates)
@@ -101,19 +96,17 @@ class ScaledMatrix(Matrix):
         return block if self._column_factors is None else block * self._column_factors
 
 
-def _sparse_similarities(
-    candidates: Sequence[Tensor], enhancement: Enhancement, signatures: Sequence[Signatures] | None
-) -> Pairs:
-    """The same with the best candidates of each entity only."""
-    direct = _direct_sparse_scores(candidates, enhancement, signatures)
-    weights, kgs = enhancement.weights, range(len(candidates))
+def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tuple[Pairs, Weights]:
+    """The same with the best candidates of each entity only, by all evidence; and the weights of the evidence."""
+    direct, learned = direct_scores(comparison, enhancement)
+    weights, kgs = enhancement.weights, range(len(comparison.sizes))
     if enhancement.mode != "sharpened" or len(kgs) == 2 or len(weights) == 1 or not weights[1]:
-        return dict(direct)
+        return dict(direct), learned
     best = {pair: scores.top(CANDIDATES_PER_STEP, above=NEGLIGIBLE) for pair, scores in direct.items()}
     direct_weight, weight = (part / sum(weights) for part in weights)
     enhanced: Pairs = {}
     for a, b in combinations(kgs, 2):
-        thirds = [kg for kg in kgs if kg not in (a, b) and len(candidates[kg])]
+        thirds = [kg for kg in kgs if kg not in (a, b) and comparison.sizes[kg]]
         shape = direct[a, b].shape
         paths = [two_step_paths(best[a, via], best[via, b], shape[1]) for via in thirds]
         keys = torch.cat([direct[a, b].keys, *(keys for keys, _ in paths)])
@@ -121,29 +114,7 @@ def _sparse_similarities(
         values = torch.cat([direct[a, b].values * direct_weight, *through_thirds])
         scores = normalise(SparseScores.summed(keys, values, shape), FINAL_SWEEPS)
         enhanced |= {(a, b): scores, (b, a): scores.transposed()}
-    return enhanced
-
-
-def _direct_sparse_scores(
-    candidates: Sequence[Tensor], enhancement: Enhancement, signatures: Sequence[Signatures] | None
-) -> dict[Pair, SparseScores]:
-    """The best candidates of all pairs of KGs by cosine, normalised by Sinkhorn where the mode asks for it."""
-    kgs, count = range(len(candidates)), enhancement.candidates or 1
-    direct: dict[Pair, SparseScores] = {}
-    embeddings = [Int8Embeddings(part) for part in candidates]
-    with progress.stage("comparing", len(kgs) * (len(kgs) - 1) // 2) as advance:
-        for a, b in combinations(kgs, 2):
-            left, right = embeddings[a], embeddings[b]
-            if not len(left) or not len(right):
-                scores = _no_scores(candidates[a], candidates[b])
-            else:
-                of_pair = None if signatures is None else (signatures[a], signatures[b])
-                scores = search(left, right, count, of_pair)
-                if enhancement.mode == "sharpened":
-                    scores = sinkhorn_sparse(scores, left, right, enhancement.temperature, enhancement.sweeps)
-            direct[a, b], direct[b, a] = scores, scores.transposed()
-            advance(1)
-    return direct
+    return enhanced, learned
 
 
 def two_step_paths(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], columns: int) -> tuple[Tensor, Tensor]:
@@ -158,12 +129,6 @@ def two_step_paths(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], 
     row = torch.arange(len(via), device=via.device)[:, None, None]
     kept = (via[:, :, None] != ABSENT) & (target != ABSENT) & (value > NEGLIGIBLE)
     return (row * columns + target)[kept], value[kept]
-
-
-def _no_scores(left: Tensor, right: Tensor) -> SparseScores:
-    """An empty matrix, where a KG has no candidates."""
-    keys = torch.empty(0, dtype=torch.int64, device=left.device)
-    return SparseScores.summed(keys, left.new_empty(0), (len(left), len(right)))
 
 
 def _euclidean(candidates: Sequence[Tensor]) -> Pairs:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -10,11 +12,29 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.evidence.evidence import Evidence
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.enhancement import Pairs, similarities
+from multiea.similarity.direct_scores import Comparison, KnownPairs
+from multiea.similarity.enhancement import Pairs, similarities, sparse_similarities
 from multiea.similarity.signatures import Signatures
+from multiea.similarity.weights import Weights
 
 POOLS = ("test", "all")
+EmbedPair = Callable[[int, int], tuple[Tensor, Tensor]]
+
+
+@dataclass(frozen=True)
+class Comparable:
+    """What the entities of a task are compared by, in canonical order.
+
+    embeddings: of all entities, (N, d), KG after KG; or a function that gives those of two KGs, where each pair of KGs
+    has its own. signatures: of all entities. evidence: beside structure, with its weights.
+    """
+
+    embeddings: Tensor | EmbedPair
+    signatures: Signatures | None = None
+    evidence: Evidence | None = None
+    weights: Weights = field(default_factory=Weights)
 
 
 def candidate_pools(pool: str, task: Task, seeds: Groups, held_out: Groups) -> list[np.ndarray]:
@@ -36,17 +56,58 @@ def positions_in_pool(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
     return np.asarray(position[members])
 
 
-def pool_similarities(
-    task: Task,
-    embeddings: Tensor,
-    pools: Sequence[np.ndarray],
-    enhancement: Enhancement,
-    signatures: Signatures | None = None,
-) -> Pairs:
-    """The scores of all ordered pairs of KGs between their pools.
+def pool_similarities(task: Task, compared: Comparable, pools: Sequence[np.ndarray], enhancement: Enhancement) -> Pairs:
+    """The scores of all ordered pairs of KGs between their pools; task: in canonical order."""
+    if enhancement.candidates is None:
+        assert isinstance(compared.embeddings, Tensor)
+        return similarities(_candidates(task, compared.embeddings, pools), enhancement)
+    return sparse_similarities(_comparison(task, compared, pools), enhancement)[0]
 
-    task, embeddings (N, d): in canonical order; signatures: of all entities.
-    """
-    joint = [pool + start for pool, start in zip(pools, task.entity_offsets, strict=False)]
-    candidates = [embeddings[torch.from_numpy(ids).to(embeddings.device)].float() for ids in joint]
-    return similarities(candidates, enhancement, None if signatures is None else [signatures[ids] for ids in joint])
+
+def pool_similarities_with_weights(
+    task: Task, compared: Comparable, pools: Sequence[np.ndarray], enhancement: Enhancement, known: Groups
+) -> tuple[Pairs, Weights]:
+    """The same, with weights of the evidence that are learned from known groups among the candidates."""
+    comparison = _comparison(task, compared, pools, _known_pairs(known, pools) if len(known) else None)
+    return sparse_similarities(comparison, enhancement)
+
+
+def _comparison(
+    task: Task, compared: Comparable, pools: Sequence[np.ndarray], known: KnownPairs | None = None
+) -> Comparison:
+    embeddings, ids = compared.embeddings, _joint_ids(task, pools)
+    signatures = None if compared.signatures is None else [compared.signatures[part] for part in ids]
+    evidence = None if compared.evidence is None else compared.evidence.within(pools)
+    sizes = [*map(len, pools)]
+    if isinstance(embeddings, Tensor):
+        candidates = _candidates(task, embeddings, pools)
+        return Comparison(
+            sizes,
+            embeddings.device,
+            lambda a, b: (candidates[a], candidates[b]),
+            signatures,
+            evidence,
+            compared.weights,
+            known,
+        )
+    return Comparison(sizes, torch.device("cpu"), embeddings, signatures, evidence, compared.weights, known)
+
+
+def _joint_ids(task: Task, pools: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [pool + start for pool, start in zip(pools, task.entity_offsets, strict=False)]
+
+
+def _candidates(task: Task, embeddings: Tensor, pools: Sequence[np.ndarray]) -> list[Tensor]:
+    """For each KG the embeddings of its candidates."""
+    ids = _joint_ids(task, pools)
+    return [embeddings[torch.from_numpy(part).to(embeddings.device)].float() for part in ids]
+
+
+def _known_pairs(known: Groups, pools: Sequence[np.ndarray]) -> KnownPairs:
+    """The known pairs of each two KGs as places in their pools; pairs with an entity outside are left out."""
+    places = [positions_in_pool(pool, members) for pool, members in zip(pools, known.members.T, strict=True)]
+    pairs = {}
+    for a, b in combinations(range(len(pools)), 2):
+        both = (places[a] != ABSENT) & (places[b] != ABSENT)
+        pairs[a, b] = (places[a][both], places[b][both])
+    return pairs

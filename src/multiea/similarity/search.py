@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
@@ -38,22 +40,42 @@ def search(
     right: Int8Embeddings,
     count: int,
     signatures: tuple[Signatures, Signatures] | None = None,
+    added: sp.csr_array | None = None,
 ) -> SparseScores:
-    """Cosines of about `count` best candidates of each row and of each column; only positive ones are kept."""
+    """Cosines of about `count` best candidates of each row and of each column; only positive ones are kept.
+
+    added: what other evidence adds to the cosines of some pairs; all these are candidates.
+    """
     if signatures is not None and not is_exact((len(left), len(right)), left.device):
         keys = pairs_sharing_marks(signatures, SHARED_PER_CANDIDATE * count)
-        return _top_of_rows_and_columns(_cosines_of(left, right, keys), count)
-    return _search_all_pairs(left, right, count)
+        return _top_of_rows_and_columns(_cosines_of(left, right, keys, added), count)
+    return _search_all_pairs(left, right, count, added)
 
 
-def _search_all_pairs(left: Int8Embeddings, right: Int8Embeddings, count: int) -> SparseScores:
+def sparse_scores(matrix: sp.csr_array, device: torch.device) -> SparseScores:
+    """The entries of a scipy matrix as scores."""
+    row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    keys = torch.from_numpy(row * matrix.shape[1] + matrix.indices).to(device)
+    return SparseScores.distinct(keys, torch.from_numpy(matrix.data.astype(np.float32)).to(device), matrix.shape)
+
+
+def _search_all_pairs(
+    left: Int8Embeddings, right: Int8Embeddings, count: int, added: sp.csr_array | None
+) -> SparseScores:
     shape = (len(left), len(right))
     size = max(1, BLOCK_NUMBERS // max(1, shape[1]))
     whole = left.cosines(right) if shape[0] <= size else None
     thresholds = _column_thresholds(left, right, count, whole)
     keys, values = [], []
+    other = None if added is None else sparse_scores(added, left.device)
     for start in range(0, shape[0], size):
         block = left[start : start + size].cosines(right) if whole is None else whole
+        if other is not None:
+            entries = slice(int(other.starts[start]), int(other.starts[start + len(block)]))
+            places = (other.row[entries] - start) * shape[1] + other.column[entries]
+            keys.append(places + start * shape[1])
+            block.view(-1)[places] += other.values[entries]
+            values.append(block.view(-1)[places])
         top = block.topk(min(count, shape[1]), dim=1)
         row = torch.arange(start, start + len(block), device=left.device)[:, None]
         keys.append((row * shape[1] + top.indices).flatten())
@@ -83,11 +105,17 @@ def _column_thresholds(left: Int8Embeddings, right: Int8Embeddings, count: int, 
     return torch.cat(parts)
 
 
-def _cosines_of(left: Int8Embeddings, right: Int8Embeddings, keys: Tensor) -> SparseScores:
-    """Cosines of some pairs, which may repeat; only positive ones are kept."""
+def _cosines_of(left: Int8Embeddings, right: Int8Embeddings, keys: Tensor, added: sp.csr_array | None) -> SparseScores:
+    """Cosines of some pairs, which may repeat, with what is added; only positive ones are kept."""
     shape = (len(left), len(right))
-    pairs = SparseScores.distinct(keys.to(left.device), torch.ones(len(keys), device=left.device), shape)
+    keys = keys.to(left.device)
+    other = None if added is None else sparse_scores(added, left.device)
+    if other is not None:
+        keys = torch.cat([keys, other.keys])
+    pairs = SparseScores.distinct(keys, torch.ones(len(keys), device=left.device), shape)
     values = sampled_products(csr(pairs.starts, pairs.column, pairs.values, shape), left.embeddings, right.embeddings)
+    if other is not None:
+        values[torch.searchsorted(pairs.keys, other.keys)] += other.values
     return pairs.with_values(values).take(torch.nonzero(values > 0)[:, 0])
 
 

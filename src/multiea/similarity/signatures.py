@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.graph.sparse_rows import scaled
 from multiea.graph.top_entries import keep_top_entries
 
 MARKS_PER_ENTITY = 24
@@ -53,13 +54,13 @@ def _signatures_of_kg(kg: KnowledgeGraph, members: np.ndarray) -> Signatures:
     neighbours.data[:] = 1  # scipy sums repeated entries
     near = (neighbours @ marks).tocsr()
     entities_near = np.maximum(np.bincount(near.indices, minlength=len(members)), 1)
-    passed_on = keep_top_entries(_scaled(near, columns=1 / entities_near), MARKS_PASSED_ON)
+    passed_on = keep_top_entries(scaled(near, columns=1 / entities_near), MARKS_PASSED_ON)
     degree = np.maximum(np.diff(neighbours.indptr), 1)
-    far = _scaled((_scaled(neighbours, columns=1 / degree) @ passed_on).tocsr(), columns=entities_near)
+    far = scaled((scaled(neighbours, columns=1 / degree) @ passed_on).tocsr(), columns=entities_near)
     both_hops = (near + SECOND_HOP_WEIGHT * far).tocsr()
-    best = keep_top_entries(_scaled(both_hops, columns=1 / np.sqrt(entities_near)), MARKS_PER_ENTITY)
+    best = keep_top_entries(scaled(both_hops, columns=1 / np.sqrt(entities_near)), MARKS_PER_ENTITY)
     lengths = np.sqrt(np.asarray(best.multiply(best).sum(axis=1)).ravel())
-    best = _scaled(best, rows=1 / np.maximum(lengths, 1e-12))
+    best = scaled(best, rows=1 / np.maximum(lengths, 1e-12))
     row = np.repeat(np.arange(count), np.diff(best.indptr))
     place = np.arange(best.nnz) - best.indptr[row]
     shape = (count, MARKS_PER_ENTITY)
@@ -67,9 +68,3 @@ def _signatures_of_kg(kg: KnowledgeGraph, members: np.ndarray) -> Signatures:
     result.marks[row, place] = best.indices
     result.weights[row, place] = best.data
     return result
-
-
-def _scaled(matrix: sp.csr_array, rows: np.ndarray | None = None, columns: np.ndarray | None = None) -> sp.csr_array:
-    data = matrix.data if columns is None else matrix.data * columns[matrix.indices]
-    data = data if rows is None else data * np.repeat(rows, np.diff(matrix.indptr))
-    return sp.csr_array((data.astype(np.float32), matrix.indices, matrix.indptr), shape=matrix.shape)

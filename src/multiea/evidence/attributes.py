@@ -1,0 +1,83 @@
+"""Attributes as evidence: words, whole values, dates and numbers, weighted by their rarity.
+
+A word counts wherever it occurs, since sources put the same word into different properties. Numbers count where their
+properties correspond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.properties import attributes_of
+from multiea.evidence.features import Features
+from multiea.evidence.names import plain_names
+from multiea.evidence.numbers import Anchors, grid_tokens, quantities
+from multiea.evidence.text import plain_text
+from multiea.evidence.tokens import tf_idf, token_counts
+from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values
+
+LONGEST_WHOLE_VALUE = 64  # characters of a value that also counts as a whole
+
+
+def attribute_tables(kgs: Sequence[KnowledgeGraph]) -> list[pl.DataFrame]:
+    """The parsed attributes of each KG: entity, property, value, type, number, date, kind."""
+    return [parsed_values(attributes_of(kg)) for kg in kgs]
+
+
+def attribute_features(
+    kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame], anchors: Anchors | None, *, with_names: bool
+) -> list[Features]:
+    """For each KG one row per entity with all its values; with_names: words of names count as well.
+
+    anchors: pairs of entities that are probably the same, from which corresponding numbers are found; without them
+    numbers do not count.
+    """
+    numeric = [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_not_null()) for table in tables]
+    found = [] if anchors is None else quantities(numeric, anchors)
+    tokens = []
+    for number, (kg, table) in enumerate(zip(kgs, tables, strict=True)):
+        parts = [_words(table), _dates(table), _whole_numbers(table), grid_tokens(numeric[number], number, found)]
+        own = pl.concat(parts)
+        if with_names:
+            names = plain_names(kg).filter(pl.col("entity").cast(pl.Int64).is_in(own["row"].unique().implode()))
+            own = pl.concat([own, _split(names["entity"], names["text"])]).unique()
+        tokens.append(own)
+    matrices = tf_idf(token_counts(tokens, [len(kg.entities) for kg in kgs]))
+    return [
+        Features(matrix, pl.int_range(len(kg.entities), eager=True).to_numpy(), len(kg.entities))
+        for kg, matrix in zip(kgs, matrices, strict=True)
+    ]
+
+
+def _words(table: pl.DataFrame) -> pl.DataFrame:
+    """The words of texts, and short texts as a whole."""
+    texts = table.filter(pl.col("kind") == TEXT)
+    plain = plain_text(texts["value"])
+    whole = pl.DataFrame({"row": texts["entity"].cast(pl.Int64), "token": "=" + plain})
+    short = whole.filter((plain.str.len_chars() <= LONGEST_WHOLE_VALUE) & plain.str.contains(" ", literal=True))
+    return pl.concat([_split(texts["entity"], plain), short])
+
+
+def _split(entity: pl.Series, text: pl.Series) -> pl.DataFrame:
+    table = pl.DataFrame({"row": entity.cast(pl.Int64), "token": text.str.split(" ")})
+    return table.explode("token").filter(pl.col("token").is_not_null())
+
+
+def _dates(table: pl.DataFrame) -> pl.DataFrame:
+    """A date as a whole, its month and its year."""
+    dates = table.filter(pl.col("kind") == DATE, pl.col("date").is_not_null())
+    row = dates["entity"].cast(pl.Int64)
+    parts = ["@" + dates["date"], "@" + dates["date"].str.slice(0, 6), dates["date"].str.slice(0, 4)]
+    return pl.concat([pl.DataFrame({"row": row, "token": part}) for part in parts])
+
+
+def _whole_numbers(table: pl.DataFrame) -> pl.DataFrame:
+    """Whole numbers as words, such as years, which other sources write inside texts."""
+    whole = table.filter(
+        pl.col("kind") == NUMBER, pl.col("number").is_finite(), pl.col("number") == pl.col("number").round()
+    )
+    token = whole["number"].clip(-(2**62), 2**62).cast(pl.Int64).cast(pl.String)
+    return pl.DataFrame({"row": whole["entity"].cast(pl.Int64), "token": token})

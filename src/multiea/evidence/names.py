@@ -1,0 +1,59 @@
+"""Names as evidence: character sequences and words of all names of an entity; the best pair of names counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.properties import names_of
+from multiea.evidence.features import Features
+from multiea.evidence.name_model import NameModel
+from multiea.evidence.text import plain_text, without_brackets
+from multiea.evidence.tokens import character_ngrams, side_by_side, tf_idf, word_counts
+from multiea.graph.sparse_rows import scaled
+
+NGRAM_WEIGHT, WORD_WEIGHT = 0.8, 0.2
+LENGTH_WITHOUT_BRACKETS = 0.85
+
+
+def name_features(kgs: Sequence[KnowledgeGraph]) -> list[Features]:
+    """For each KG one row per name of each entity; a name with a part in brackets has a second row without it.
+
+    The second row is shorter, so that it counts less: what is in brackets may tell two entities apart.
+    """
+    tables = [plain_names(kg) for kg in kgs]
+    texts = [table["text"] for table in tables]
+    ngrams, words = tf_idf([character_ngrams(part) for part in texts]), tf_idf(word_counts(texts))
+    return [
+        Features(
+            scaled(side_by_side([parts, whole], [NGRAM_WEIGHT, WORD_WEIGHT]), rows=table["length"].to_numpy()),
+            table["entity"].to_numpy(),
+            len(kg.entities),
+        )
+        for kg, table, parts, whole in zip(kgs, tables, ngrams, words, strict=True)
+    ]
+
+
+def plain_names(kg: KnowledgeGraph) -> pl.DataFrame:
+    """All names of a KG as plain text, with and without what is in brackets, each once: entity, text, length."""
+    names = names_of(kg).with_columns(length=pl.lit(1.0))
+    shorter = names.with_columns(name=without_brackets(names["name"]), length=pl.lit(LENGTH_WITHOUT_BRACKETS))
+    both = pl.concat([names, shorter])
+    return (
+        both.select("entity", "length", text=plain_text(both["name"]))
+        .filter(pl.col("text") != "")
+        .group_by("entity", "text")
+        .agg(pl.col("length").max())
+        .sort("entity", "text")
+    )
+
+
+def model_features(kgs: Sequence[KnowledgeGraph], model: NameModel) -> list[Features]:
+    """For each KG one row per name of each entity: the vector that a language model gives it."""
+    tables = [names_of(kg) for kg in kgs]
+    return [
+        Features(model.encode(table["name"].to_list()), table["entity"].to_numpy(), len(kg.entities))
+        for kg, table in zip(kgs, tables, strict=True)
+    ]

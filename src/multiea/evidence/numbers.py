@@ -1,0 +1,142 @@
+"""Numeric properties: which of one KG speak of the same as which of another, in what units, and how exactly.
+
+This is learned from anchors, pairs of entities that are probably the same: two properties correspond if their values
+agree in many anchors, up to a constant factor such as that of seconds and milliseconds, and rarely in shuffled ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+Anchors = Mapping[tuple[int, int], tuple[np.ndarray, np.ndarray]]
+FEWEST_ANCHORS = 8
+LEAST_AGREEMENT = 0.3  # share of the anchors in which the values of two properties agree
+LEAST_GAIN = 3.0  # how many times more often than in shuffled anchors
+TOLERANCE = 0.02  # relative difference of two values that agree
+WIDTHS = (1.0, 5.0, 25.0, 125.0)  # of the cells of a grid, in units of the usual difference
+LEAST_STEP, LEAST_RELATIVE_STEP = 1e-9, 1e-6
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What corresponding properties of several KGs measure.
+
+    factors: what the values of each property, (KG, property), are multiplied by. step: the usual difference of two
+    values of the same entity; of their logarithms where is_relative.
+    """
+
+    factors: Mapping[tuple[int, str], float]
+    step: float
+    is_relative: bool
+
+
+def quantities(tables: Sequence[pl.DataFrame], anchors: Anchors) -> list[Quantity]:
+    """The corresponding numeric properties of all KGs; tables: entity, property, number of each KG."""
+    links = []
+    for (a, b), (left, right) in sorted(anchors.items()):
+        columns = [_wide(tables[a], left), _wide(tables[b], right)]
+        for p, x in columns[0].items():
+            for q, y in columns[1].items():
+                agreement, factor = _agreement(x, y)
+                if agreement:
+                    links.append((-agreement, (a, p), (b, q), factor))
+    clusters = _joined(sorted(links))
+    return [_quantity(cluster, tables, anchors) for cluster in clusters]
+
+
+def grid_tokens(table: pl.DataFrame, kg: int, found: Sequence[Quantity]) -> pl.DataFrame:
+    """Tokens of the numbers of one KG: cells of grids of several widths, each also shifted by half a cell."""
+    parts = [pl.DataFrame(schema={"row": pl.Int64, "token": pl.String})]
+    for number, quantity in enumerate(found):
+        for (owner, name), factor in quantity.factors.items():
+            if owner != kg:
+                continue
+            own = table.filter(pl.col("property") == name)
+            value = own["number"].to_numpy() * factor
+            if quantity.is_relative:
+                value = np.log(np.maximum(np.abs(value), 1e-300))
+            for place, width in enumerate(WIDTHS):
+                for shift in (0.0, 0.5):
+                    cell = np.floor(value / (width * quantity.step) + shift)
+                    token = pl.Series(f"#{number}.{place}.{shift}:", [f"#{number}.{place}.{shift}:"]).new_from_index(
+                        0, len(cell)
+                    ) + pl.Series(cell).cast(pl.Int64, strict=False).cast(pl.String)
+                    parts.append(pl.DataFrame({"row": own["entity"].cast(pl.Int64), "token": token}))
+    return pl.concat(parts)
+
+
+def _wide(table: pl.DataFrame, entities: np.ndarray) -> dict[str, np.ndarray]:
+    """For each property its first number of each of some entities, NaN without one."""
+    wanted = pl.DataFrame({"entity": entities.astype(np.int32)})
+    columns = {}
+    for (name,), part in table.sort("property", "entity", "number").group_by("property", maintain_order=True):
+        first = part.unique("entity", keep="first", maintain_order=True).select("entity", "number")
+        values = wanted.join(first, on="entity", how="left", maintain_order="left")["number"]
+        columns[str(name)] = values.fill_null(float("nan")).to_numpy()
+    return columns
+
+
+def _agreement(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
+    """The share of anchors in which two properties agree, and the factor of the second; zero if by chance."""
+    both = ~np.isnan(x) & ~np.isnan(y)
+    x, y = x[both], y[both]
+    if len(x) < FEWEST_ANCHORS:
+        return 0.0, 1.0
+    best = (0.0, 1.0)
+    positive = (x > 0) & (y > 0)
+    ratio = np.median(x[positive] / y[positive]) if positive.sum() >= FEWEST_ANCHORS else 1.0
+    for factor in dict.fromkeys([1.0, 1.0 if abs(ratio - 1) < 2 * TOLERANCE else float(ratio)]):
+        share = _share_agreeing(x, factor * y)
+        chance = np.mean([_share_agreeing(x, np.roll(factor * y, shift)) for shift in (1, 2, 3, 5)])
+        if share >= LEAST_AGREEMENT and share >= LEAST_GAIN * chance:
+            best = max(best, (float(share), factor))
+    return best
+
+
+def _share_agreeing(x: np.ndarray, y: np.ndarray) -> float:
+    return float((np.abs(x - y) <= TOLERANCE * np.maximum(np.abs(x), np.abs(y)) + 1e-12).mean())
+
+
+def _joined(
+    links: Sequence[tuple[float, tuple[int, str], tuple[int, str], float]],
+) -> list[dict[tuple[int, str], float]]:
+    """Properties joined greedily, the best agreement first; at most one property per KG in a cluster, with factors."""
+    cluster_of: dict[tuple[int, str], dict[tuple[int, str], float]] = {}
+    for _, one, other, factor in links:
+        left, right = cluster_of.get(one, {one: 1.0}), cluster_of.get(other, {other: 1.0})
+        if left is right or {kg for kg, _ in left} & {kg for kg, _ in right}:
+            continue
+        scale = left[one] * factor / right[other]
+        joined = left | {name: value * scale for name, value in right.items()}
+        cluster_of |= dict.fromkeys(joined, joined)
+    distinct = {id(cluster): cluster for cluster in cluster_of.values()}
+    return list(distinct.values())
+
+
+def _quantity(factors: dict[tuple[int, str], float], tables: Sequence[pl.DataFrame], anchors: Anchors) -> Quantity:
+    """The usual difference between the values of anchors, in absolute or in relative terms, whichever fits better."""
+    pairs = [(np.empty(0), np.empty(0))]
+    for (a, b), (left, right) in anchors.items():
+        own = [dict(factors.keys()).get(kg) for kg in (a, b)]
+        if None in own:
+            continue
+        sides = [
+            _wide(tables[kg].filter(pl.col("property") == name), ends)[name] * factors[kg, name]
+            for kg, name, ends in ((a, own[0], left), (b, own[1], right))
+            if name is not None
+        ]
+        both = ~np.isnan(sides[0]) & ~np.isnan(sides[1])
+        pairs.append((sides[0][both], sides[1][both]))
+    x, y = (np.concatenate(side) for side in zip(*pairs, strict=True))
+    agrees = np.abs(x - y) <= TOLERANCE * np.maximum(np.abs(x), np.abs(y)) + 1e-12
+    x, y = x[agrees], y[agrees]
+    is_relative = bool((np.concatenate([x, y]) > 0).all() and np.abs(x).max() > 100 * np.abs(x).min())
+    if is_relative:
+        x, y = np.log(x), np.log(y)
+    usual = float(np.median(np.abs(x - y)))
+    spread = float(np.quantile(x, 0.9) - np.quantile(x, 0.1)) or 1.0
+    return Quantity(factors, max(usual, LEAST_RELATIVE_STEP * 1e3 * spread, LEAST_STEP), is_relative)

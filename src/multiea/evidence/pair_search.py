@@ -1,0 +1,106 @@
+"""Search: the pairs of entities of two KGs with the most similar features, without comparing all pairs.
+
+Only rows that share a token can be similar. The rarest tokens are followed first, up to a number of products per row,
+so that the cost grows with the number of rows and not with its square; the similarities are then made exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sparse_dot_topn import sp_matmul_topn
+
+from multiea.evidence.features import Features
+from multiea.graph.sparse_rows import no_entries
+
+CANDIDATES = 20  # of each row and of each column
+LEAST_SIMILARITY = 0.1
+PRODUCTS_PER_ROW = 20_000
+PAIRS_AT_ONCE = 1 << 20
+DENSE_NUMBERS = 1 << 24
+
+
+def similar_pairs(left: Features, right: Features) -> sp.csr_array:
+    """The similarity of the most similar pairs, (left entities, right entities); the best of their rows counts."""
+    shape = (left.entities, right.entities)
+    if not left.rows.shape[0] or not right.rows.shape[0]:
+        return no_entries(shape)
+    row, column, value = _dense_pairs(left, right) if isinstance(left.rows, np.ndarray) else _sparse_pairs(left, right)
+    keys = left.entity[row].astype(np.int64) * shape[1] + right.entity[column]
+    order = np.lexsort((-value, keys))
+    keys, value = keys[order], value[order]
+    is_first = np.r_[True, keys[1:] != keys[:-1]] if len(keys) else np.zeros(0, dtype=bool)
+    keys, value = keys[is_first], value[is_first]
+    return sp.csr_array((value.astype(np.float32), (keys // shape[1], keys % shape[1])), shape=shape)
+
+
+def _sparse_pairs(left: Features, right: Features) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    one, other = left.rows, right.rows
+    assert isinstance(one, sp.csr_array)
+    assert isinstance(other, sp.csr_array)
+    kept = _affordable_columns(one, other)
+    is_exact = bool(kept.all())
+    some, others = (one, other) if is_exact else (_with_columns(one, kept), _with_columns(other, kept))
+    forward, backward = _top(some, others), _top(others, some)
+    row, column = np.r_[forward[0], backward[1]], np.r_[forward[1], backward[0]]
+    if is_exact:
+        return row, column, np.r_[forward[2], backward[2]]
+    keys = np.unique(row.astype(np.int64) * other.shape[0] + column)
+    row, column = keys // other.shape[0], keys % other.shape[0]
+    value = _products(one, other, row, column)
+    enough = value >= LEAST_SIMILARITY
+    return row[enough], column[enough], value[enough]
+
+
+def _affordable_columns(left: sp.csr_array, right: sp.csr_array) -> np.ndarray:
+    """Which tokens are followed: the rarest ones, up to a number of products per row."""
+    cost = np.prod([np.bincount(side.indices, minlength=side.shape[1]).astype(np.float64) for side in (left, right)], 0)
+    order = np.argsort(cost, kind="stable")
+    most = PRODUCTS_PER_ROW * float(max(left.shape[0], right.shape[0]))
+    kept = np.empty(len(cost), dtype=bool)
+    kept[order] = np.cumsum(cost[order]) <= most
+    return kept
+
+
+def _with_columns(matrix: sp.csr_array, kept: np.ndarray) -> sp.csr_array:
+    data = np.where(kept[matrix.indices], matrix.data, 0)
+    result = sp.csr_array((data, matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
+    result.eliminate_zeros()
+    return result
+
+
+def _top(left: sp.csr_array, right: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each row its best rows of the other matrix: row, other row, product."""
+    transposed = sp.csr_matrix(right.T.tocsr())
+    threads = torch.get_num_threads()
+    best = sp_matmul_topn(
+        sp.csr_matrix(left), transposed, top_n=CANDIDATES, threshold=LEAST_SIMILARITY, n_threads=threads
+    ).tocoo()
+    return best.row, best.col, best.data
+
+
+def _products(left: sp.csr_array, right: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The products of some pairs of rows."""
+    parts = [np.empty(0, dtype=np.float32)]
+    for start in range(0, len(row), PAIRS_AT_ONCE):
+        some = slice(start, start + PAIRS_AT_ONCE)
+        parts.append(np.asarray(left[row[some]].multiply(right[column[some]]).sum(axis=1)).ravel())
+    return np.concatenate(parts)
+
+
+def _dense_pairs(left: Features, right: Features) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same for vectors of a language model, block by block."""
+    one, other = torch.from_numpy(np.asarray(left.rows)), torch.from_numpy(np.asarray(right.rows))
+    rows, columns, values = [], [], []
+    for flipped, (queries, targets) in enumerate(((one, other), (other, one))):
+        size = max(1, DENSE_NUMBERS // len(targets))
+        for start in range(0, len(queries), size):
+            top = (queries[start : start + size] @ targets.t()).topk(min(CANDIDATES, len(targets)), dim=1)
+            query = torch.arange(start, start + len(top.values))[:, None].expand_as(top.indices)
+            kept = top.values >= LEAST_SIMILARITY
+            ends = query[kept].numpy(), top.indices[kept].numpy()
+            rows.append(ends[flipped])
+            columns.append(ends[1 - flipped])
+            values.append(top.values[kept].numpy())
+    return np.concatenate(rows), np.concatenate(columns), np.concatenate(values)

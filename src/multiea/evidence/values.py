@@ -1,0 +1,50 @@
+"""Literal values as numbers, dates and text: what kind of values a property has is decided by most of them."""
+
+from __future__ import annotations
+
+import polars as pl
+
+MOST = 0.8  # a property is of a kind if this share of its values is
+_CLOCK = r"^(?:(\d+):)?(\d{1,3}):(\d{2})(?:\.\d+)?$"
+_SPOKEN = r"^(?:(\d+) ?h\w* ?)?(?:(\d+) ?m\w* ?)?(?:(\d+) ?s\w*)?$"
+_NUMBER = r"^[^\d.,+-]{0,3}([+-]?\d[\d,' ]*(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*[\p{L}%°²³/\"']{0,8}\.?$"
+_ISO_DATE = r"^([12]\d{3})-(\d{2})-(\d{2})(?:[T ].*|Z)?$"
+_WRITTEN_DATE = r"^(\d{1,2})[./](\d{1,2})[./]([12]\d{3})$"
+NUMBER, DATE, TEXT = "number", "date", "text"
+
+
+def parsed_values(literals: pl.DataFrame) -> pl.DataFrame:
+    """Literals with the kind of their property, and the number or date (as yyyymmdd) that each value is, or null.
+
+    A duration such as 3:52 or 3m 52s is a number of seconds.
+    """
+    value = pl.col("value").str.strip_chars()
+    table = literals.with_columns(pl.col("property").cast(pl.String), value=value).with_columns(
+        number=pl.coalesce(_clock(), _spoken(), _number()), date=_date()
+    )
+    share_of_dates, share_of_numbers = (pl.col(one).is_not_null().mean().over("property") for one in ("date", "number"))
+    kind = pl.when(share_of_dates >= MOST).then(pl.lit(DATE)).when(share_of_numbers >= MOST).then(pl.lit(NUMBER))
+    return table.with_columns(kind=kind.otherwise(pl.lit(TEXT)))
+
+
+def _clock() -> pl.Expr:
+    hours, minutes, seconds = (pl.col("value").str.extract(_CLOCK, part).cast(pl.Float64) for part in (1, 2, 3))
+    return hours.fill_null(0) * 3600 + minutes * 60 + seconds
+
+
+def _spoken() -> pl.Expr:
+    lower = pl.col("value").str.to_lowercase()
+    hours, minutes, seconds = (lower.str.extract(_SPOKEN, part).cast(pl.Float64) for part in (1, 2, 3))
+    is_two = pl.sum_horizontal(part.is_not_null() for part in (hours, minutes, seconds)) >= 2
+    total = hours.fill_null(0) * 3600 + minutes.fill_null(0) * 60 + seconds.fill_null(0)
+    return pl.when(is_two).then(total)
+
+
+def _number() -> pl.Expr:
+    return pl.col("value").str.extract(_NUMBER, 1).str.replace_all(r"[,' ]", "").cast(pl.Float64, strict=False)
+
+
+def _date() -> pl.Expr:
+    iso = [pl.col("value").str.extract(_ISO_DATE, part) for part in (1, 2, 3)]
+    written = [pl.col("value").str.extract(_WRITTEN_DATE, part).str.zfill(2) for part in (3, 2, 1)]
+    return pl.coalesce(pl.concat_str(iso), pl.concat_str(written))

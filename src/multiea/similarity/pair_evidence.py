@@ -1,0 +1,118 @@
+"""The evidence of one pair of KGs, weighted: what is added to the similarities of structure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from multiea.evidence.evidence import STRUCTURE, Evidence, Pair
+from multiea.graph.sparse_rows import no_entries, scaled
+from multiea.similarity.sparse_scores import SparseScores
+from multiea.similarity.weights import Examples, Weights
+
+
+@dataclass(frozen=True)
+class PairEvidence:
+    """What two KGs are compared by. A similarity is the weighted mean over the kinds of evidence.
+
+    kinds: that both KGs have; weights: of these, in log-odds. added: the weighted sum of all kinds but structure,
+    already multiplied by the factors. row_factors, column_factors: above one where an entity lacks some kind, so that
+    the others count more: what is missing is neutral.
+    """
+
+    kinds: tuple[str, ...]
+    weights: np.ndarray
+    added: sp.csr_array
+    parts: tuple[sp.csr_array, ...]
+    row_factors: np.ndarray
+    column_factors: np.ndarray
+
+    @classmethod
+    def of(cls, evidence: Evidence, pair: Pair, weights: Weights) -> PairEvidence:
+        """The evidence of a pair of KGs; evidence: of the candidates."""
+        has_any = {kind: (one.has_any[pair[0]], one.has_any[pair[1]]) for kind, one in evidence.kinds.items()}
+        structure = (evidence.has_structure[pair[0]], evidence.has_structure[pair[1]])
+        available = {STRUCTURE: structure} | has_any
+        kinds = tuple(kind for kind, (left, right) in available.items() if left.any() and right.any())
+        own = weights.get(pair, kinds)
+        total = max(own.sum(), 1e-12)
+        factors = []
+        for side in (0, 1):
+            held = sum(weight * available[kind][side] for kind, weight in zip(kinds, own, strict=True))
+            held = np.broadcast_to(np.asarray(held, dtype=float), structure[side].shape)
+            factors.append(np.sqrt(total / np.where(held > 0, held, total)))
+        shape = (len(structure[0]), len(structure[1]))
+        parts = tuple(
+            scaled(evidence.kinds[kind].similarity[pair], factors[0], factors[1]) for kind in kinds if kind != STRUCTURE
+        )
+        added = no_entries(shape)
+        of_parts = [weight for kind, weight in zip(kinds, own, strict=True) if kind != STRUCTURE]
+        for weight, part in zip(of_parts, parts, strict=True):
+            added = added + part * np.float32(weight / total)
+        return cls(kinds, own, added.tocsr(), parts, *factors)
+
+    @property
+    def structure_share(self) -> float:
+        """The share of structure in a similarity."""
+        if STRUCTURE not in self.kinds:
+            return 0.0
+        return float(self.weights[self.kinds.index(STRUCTURE)] / self.weights.sum())
+
+    def scaled_embeddings(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
+        """Embeddings whose products are the part of structure in similarities."""
+        share = self.structure_share**0.5
+        factors = (torch.from_numpy(part * share).to(left) for part in (self.row_factors, self.column_factors))
+        first, second = factors
+        return left * first[:, None], right * second[:, None]
+
+    def features(self, scores: SparseScores) -> np.ndarray:
+        """The similarity by each kind of the pairs with a score, (entries, kinds)."""
+        row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
+        columns = [_values_at(part, row, column) for part in self.parts]
+        if STRUCTURE in self.kinds:
+            share = max(self.structure_share, 1e-12)
+            structure = (scores.values.double().cpu().numpy() - _values_at(self.added, row, column)) / share
+            columns.insert(self.kinds.index(STRUCTURE), structure)
+        return np.stack(columns, axis=1) if columns else np.zeros((len(row), 0))
+
+    def examples(self, scores: SparseScores, known: tuple[np.ndarray, np.ndarray]) -> Examples:
+        """The candidates, in both directions, of known pairs, given by rows and columns."""
+        row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
+        features, queries, rights, chosen = self.features(scores), [], [], []
+        count = 0
+        for ends, others, own, target in ((row, column, *known), (column, row, *known[::-1])):
+            wanted = np.full(max(scores.shape), -1)
+            wanted[own] = target
+            is_candidate = wanted[ends] >= 0
+            is_right = is_candidate & (wanted[ends] == others)
+            is_candidate &= np.isin(ends, ends[is_right])  # a counterpart that is no candidate teaches nothing
+            entries = np.flatnonzero(is_candidate)
+            entries = entries[np.argsort(ends[entries], kind="stable")]
+            _, query = np.unique(ends[entries], return_inverse=True)
+            queries.append(query + count)
+            count += query.max(initial=-1) + 1
+            rights.append(is_right[entries])
+            chosen.append(entries)
+        every = np.concatenate(chosen)
+        return Examples(self.kinds, features[every], np.concatenate(queries), np.concatenate(rights))
+
+    def rescored(self, scores: SparseScores, weights: np.ndarray) -> SparseScores:
+        """The same pairs with other weights."""
+        values = self.features(scores) @ (weights / max(weights.sum(), 1e-12))
+        return scores.with_values(torch.from_numpy(np.maximum(values, 1e-9)).to(scores.values))
+
+
+def _values_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The values of some entries, zero where there is none."""
+    if not matrix.nnz:
+        return np.zeros(len(row))
+    matrix.sort_indices()
+    own_row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    keys = own_row * matrix.shape[1] + matrix.indices
+    wanted = row.astype(np.int64) * matrix.shape[1] + column
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, matrix.data[place], 0.0)

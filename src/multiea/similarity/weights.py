@@ -1,0 +1,95 @@
+"""The weights of kinds of evidence: a conditional logit over candidates, learned from known pairs.
+
+Among the candidates of an entity the counterpart has probability exp(score) / sum of exp(score), where the score is
+the weighted sum of the similarities. A weight is thus in units of log-odds: with a weight of 14 for names, a candidate
+whose name is more similar by 0.1 is exp(1.4) times as probable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, STRUCTURE, Pair
+
+DEFAULT_WEIGHTS = {STRUCTURE: 25.0, NAMES: 14.0, ATTRIBUTES: 14.0, MODEL: 14.0}
+LEAST_WEIGHT = 0.5
+SHARED_DEVIATION, PAIR_DEVIATION = (
+    10.0,
+    5.0,
+)  # how far weights lie from the defaults, and those of a pair from shared ones
+STEPS = 30
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weight of each kind of evidence for each pair of KGs (a < b); the defaults where nothing was learned."""
+
+    of_pair: Mapping[Pair, Mapping[str, float]] = field(default_factory=dict)
+    examples: int = 0
+
+    def get(self, pair: Pair, kinds: Sequence[str]) -> np.ndarray:
+        """The weights of some kinds for a pair of KGs, (kinds,)."""
+        own = DEFAULT_WEIGHTS | dict(self.of_pair.get(pair, {}))
+        return np.array([own[kind] for kind in kinds])
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Candidates of entities whose counterpart is known, for one pair of KGs.
+
+    kinds: of evidence; features: (candidates, kinds); query: the entity to which each candidate belongs, rising from 0
+    without gaps; is_right: which candidate is the counterpart, exactly one per query.
+    """
+
+    kinds: tuple[str, ...]
+    features: np.ndarray
+    query: np.ndarray
+    is_right: np.ndarray
+
+
+def learn_weights(examples: Mapping[Pair, Examples]) -> Weights:
+    """Weights of each pair of KGs, drawn towards those that all pairs share, and these towards the defaults."""
+    filled = {pair: some for pair, some in examples.items() if some.is_right.any()}
+    kinds = sorted({kind for some in filled.values() for kind in some.kinds})
+    default = np.array([DEFAULT_WEIGHTS[kind] for kind in kinds])
+    shared = dict(zip(kinds, _fit(list(filled.values()), kinds, default, SHARED_DEVIATION), strict=True))
+    of_pair = {}
+    for pair, some in examples.items():
+        prior = np.array([shared.get(kind, DEFAULT_WEIGHTS[kind]) for kind in some.kinds])
+        learned = _fit([some], some.kinds, prior, PAIR_DEVIATION) if pair in filled else prior
+        of_pair[pair] = {kind: float(weight) for kind, weight in zip(some.kinds, learned, strict=True)}
+    return Weights(of_pair, int(sum(some.is_right.sum() for some in filled.values())))
+
+
+def _fit(parts: Sequence[Examples], kinds: Sequence[str], prior: np.ndarray, deviation: float) -> np.ndarray:
+    """The most probable weights given a normal prior, by Newton's method: the likelihood is concave."""
+    weights = prior.astype(float)
+    columns = [[list(kinds).index(kind) for kind in part.kinds] for part in parts]
+    for _ in range(STEPS):
+        gradient = (prior - weights) / deviation**2
+        curvature = np.eye(len(prior)) / deviation**2
+        for part, own in zip(parts, columns, strict=True):
+            of_part = _derivatives(part, weights[own])
+            gradient[own] += of_part[0]
+            curvature[np.ix_(own, own)] += of_part[1]
+        step = np.linalg.solve(curvature, gradient)
+        step *= min(1.0, 10.0 / max(np.abs(step).max(), 1e-12))
+        weights = np.maximum(weights + step, LEAST_WEIGHT)
+        if np.abs(step).max() < 1e-4:
+            break
+    return weights
+
+
+def _derivatives(part: Examples, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient and the negative second derivative of the log-likelihood."""
+    starts = np.flatnonzero(np.r_[True, part.query[1:] != part.query[:-1]])
+    score = part.features @ weights
+    odds = np.exp(score - np.maximum.reduceat(score, starts)[part.query])
+    share = odds / np.add.reduceat(odds, starts)[part.query]
+    expected = np.add.reduceat(share[:, None] * part.features, starts, axis=0)
+    gradient = part.features[part.is_right].sum(axis=0) - expected.sum(axis=0)
+    curvature = (share[:, None] * part.features).T @ part.features - expected.T @ expected
+    return gradient, curvature
