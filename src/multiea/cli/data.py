@@ -54,8 +54,8 @@ def inspect(
     from multiea.data.load import load
     from multiea.data.role_choices import roles_of
 
-    given = [tuple(options.get(name) or ()) for name in ("names", "attributes", "ignore")]
-    chosen = Data(names=given[0], attributes=given[1], ignore=given[2])
+    names, attributes, ignore = (tuple(options.get(key) or ()) for key in ("names", "attributes", "ignore"))
+    chosen = Data(names=names, attributes=attributes, ignore=ignore)
     task = load(dataset, seeds=seeds, lenient=lenient, roles=roles_of(chosen))
     inspection = inspect_task(task)
     if as_json:
