@@ -50,7 +50,7 @@ class Calibration:
     ) -> FoundGroups:
         """The groups with each member's confidence: its mean probability to be the same as another member.
 
-        Members below the threshold are dropped, and groups with one member left. one_by_one: each group loses its weakest
+        Members below the threshold are dropped, and groups with one member left. one_by_one: each group loses its
         member first, since it may be what weakens the others. inside: the scores of all pairs of
         members. matched: which pairs are each other's best match; all by default.
         """
