@@ -17,6 +17,8 @@ from multiea.grouping.matching import join_matches, matched_inside, mutual_match
 from multiea.similarity.enhancement import Pairs
 from multiea.similarity.pools import Comparable
 
+LEAST_PROBABILITY = 0.35  # of a match that joins groups, where names or attributes are compared as well
+
 
 def find_groups(
     task: Task,
@@ -34,6 +36,8 @@ def find_groups(
     assert isinstance(embeddings, Tensor)
     duplicate_kgs = sorted({task.kg_names.index(name) for name in with_duplicates})
     matches = mutual_matches(scores, pools, duplicate_kgs)
+    if compared.evidence is not None:
+        matches = matches.above(calibration.score_at(LEAST_PROBABILITY))
     groups = join_matches(matches, task.kg_names)
     sizes = [len(kg.entities) for kg in task.kgs]
     has_evidence = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum(sizes)[:-1])
@@ -44,5 +48,5 @@ def find_groups(
         dropped = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[dropped, column] = inside[dropped, :, column] = np.nan
         groups.members[dropped, column] = ABSENT
-    found = calibration.apply(groups, inside, matched)
+    found = calibration.apply(groups, inside, matched, one_by_one=compared.evidence is not None)
     return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), task.seeds, duplicate_kgs)
