@@ -50,7 +50,8 @@ def _show_confidence_basis(alignment: AlignmentResult) -> None:
         pairs = counted(calibration.examples, "pair")
         out.print(f"confidences: calibrated on {pairs} of validation seeds; {unmatched}{few}")
     elif confidence_basis(alignment) == ESTIMATED:
-        out.print(f"confidences: {ESTIMATED}, from the scores alone; {unmatched}")
+        why = "since these are too few to judge by" if len(alignment.known.groups) else "from the scores alone"
+        out.print(f"confidences: {ESTIMATED}, {why}; {unmatched}")
     else:
         out.print("confidences: plain scores, not probabilities; there were too few seeds to calibrate on")
     if calibration.validation_f1 is not None:

@@ -22,6 +22,7 @@ from multiea.reproduction.stored_results import current_settings, store, stored_
 from multiea.settings.engines import check_engine, default_enhancement, default_training, unused_settings
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.training import Training
+from multiea.settings.tree import STRUCTURE
 
 BYTES_PER_PARAMETER = 4
 MEGABYTE = 1 << 20  # as in the paper
@@ -79,7 +80,8 @@ def run_cell(
         shortcuts["training"] = _training(cell, value, quick=quick)
     start = time.perf_counter()
     first, *others = cell.enhancements
-    alignment = align(task, enhancement=modes[first], random_state=random_state, device=device, **shortcuts)
+    shortcuts |= {"evidence": STRUCTURE, "random_state": random_state, "device": device}  # the paper uses no names
+    alignment = align(task, enhancement=modes[first], **shortcuts)
     if alignment.history.get("interrupted"):
         raise KeyboardInterrupt  # an unfinished training is not a result
     scores = {first: _stored_scores(alignment.evaluate())}
