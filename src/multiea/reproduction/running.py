@@ -76,12 +76,12 @@ def run_cell(
     task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
     modes = _enhancements(cell, settings.pop("gamma", None))
     shortcuts = {key: part for key, part in settings.items() if key not in TRAINING_KEYS}
+    shortcuts["evidence"] = STRUCTURE  # as in the paper
     if "training" not in unused_settings(settings["engine"]):
         shortcuts["training"] = _training(cell, value, quick=quick)
     start = time.perf_counter()
     first, *others = cell.enhancements
-    shortcuts |= {"evidence": STRUCTURE, "random_state": random_state, "device": device}  # the paper uses no names
-    alignment = align(task, enhancement=modes[first], **shortcuts)
+    alignment = align(task, enhancement=modes[first], random_state=random_state, device=device, **shortcuts)
     if alignment.history.get("interrupted"):
         raise KeyboardInterrupt  # an unfinished training is not a result
     scores = {first: _stored_scores(alignment.evaluate())}
