@@ -37,6 +37,7 @@ RESULTS = FOLDER / "results" / "default_engine.json"
 PAGE = FOLDER.parent / "docs" / "results" / "default-engine.md"
 STATES = (0, 1, 2)
 SHARE_REDUCED = 0.2
+EVIDENCE = ("--evidence", "structure")  # experiments/evidence.py has the other kinds
 Key = tuple[str, str, int]
 
 
@@ -70,7 +71,8 @@ def commands(options: argparse.Namespace, folder: Path, done: set[Key]) -> Itera
             if ("command", name, state) in done:
                 continue
             data = data_set(case.build, options.source, folder)
-            command = ["align", str(data), *case.options, "--random-state", str(state), "--out", str(folder / "run")]
+            command = ["align", str(data), *EVIDENCE, *case.options, "--random-state", str(state)]
+            command += ["--out", str(folder / "run")]
             start = time.perf_counter()
             answer = json.loads(run_command(*command, "--force", "--json", "--no-progress"))
             seconds = time.perf_counter() - start

@@ -24,12 +24,14 @@ class Calibration:
     """How a score becomes a probability, and the least confidence with which a member stays in its group.
 
     coefficients: of the constant, of the pair's score and of the mean score of its group, both as logits. examples: the
-    number of pairs it was learned from; with none, the score itself is the confidence.
+    number of pairs it was learned from; with none, no seed judged it. validation_f1: of pairs, on the validation
+    seeds and at the threshold, where there are examples.
     """
 
     coefficients: tuple[float, ...] = (0.0, 1.0, 0.0)
     threshold: float = 0.0
     examples: int = 0
+    validation_f1: float | None = None
 
     def probabilities(self, inside: np.ndarray) -> np.ndarray:
         """The probability of each pair of members to be right, (groups, M, M), NaN where one is absent.
@@ -119,8 +121,10 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups, *, with_evidenc
     kept = level[:, None] >= THRESHOLDS
     pairs_known = np.triu(known.overlap(), 1).sum()
     f1 = 2 * (weight * truth @ kept) / (weight @ kept + pairs_known)
-    threshold = float(THRESHOLDS[f1 >= f1.max() - 1e-9].mean())
-    return replace(learned, threshold=max(threshold, LEAST_CONFIDENCE) if with_evidence else threshold)
+    best = float(f1.max())
+    threshold = float(THRESHOLDS[f1 >= best - 1e-9].mean())
+    threshold = max(threshold, LEAST_CONFIDENCE) if with_evidence else threshold
+    return replace(learned, threshold=threshold, validation_f1=best)
 
 
 def _expected_threshold(calibration: Calibration, inside: np.ndarray) -> float:
