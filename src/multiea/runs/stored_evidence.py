@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import combinations
 from typing import Any
 
@@ -13,7 +14,7 @@ import torch
 from multiea.data.task import Task
 from multiea.evidence.evidence import STRUCTURE, Evidence, EvidenceOfKind
 from multiea.grouping.alignment import AlignmentResult
-from multiea.similarity.weights import Weights
+from multiea.similarity.weights import Mixing, Weights
 
 PREFIX = "\tevidence\t"  # no KG has a tab in its name
 PARTS = ("row", "column", "value")
@@ -66,7 +67,8 @@ def recorded_weights(alignment: AlignmentResult) -> dict[str, Any]:
     of_pair = [
         {"kgs": [names[a], names[b]], "weights": dict(weights)} for (a, b), weights in alignment.weights.of_pair.items()
     ]
-    return {"examples": alignment.weights.examples, "pairs": of_pair}
+    weights = alignment.weights
+    return {"examples": weights.examples, "mixing": asdict(weights.mixing), "pairs": of_pair}
 
 
 def read_weights(recorded: Mapping[str, Any], task: Task) -> Weights:
@@ -75,7 +77,7 @@ def read_weights(recorded: Mapping[str, Any], task: Task) -> Weights:
         return Weights()
     place = {name: number for number, name in enumerate(sorted(task.kg_names))}
     of_pair = {(place[one["kgs"][0]], place[one["kgs"][1]]): one["weights"] for one in recorded["pairs"]}
-    return Weights(of_pair, recorded["examples"])
+    return Weights(of_pair, recorded["examples"], Mixing(**recorded["mixing"]))
 
 
 def _key(*parts: str) -> str:

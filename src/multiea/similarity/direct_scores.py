@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -18,10 +18,9 @@ from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.search import search, sparse_scores
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
-from multiea.similarity.sparse_sinkhorn import sinkhorn_sparse
-from multiea.similarity.weights import Weights, learn_weights
+from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
+from multiea.similarity.weights import Mixing, Weights, learn_weights
 
-LEAST_SHARE = 0.2  # of structure, where the temperature depends on it
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 
 
@@ -49,55 +48,69 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class _Compared:
-    """The candidates of two KGs with their similarities, before Sinkhorn; left, right: embeddings, for its estimate."""
+class Compared:
+    """The candidates of two KGs with their similarities, before Sinkhorn.
+
+    evidence: None for structure alone. sharpness: what similarities are multiplied by to become log-odds: one over the
+    temperature of Sinkhorn.
+    """
 
     scores: SparseScores
-    left: Int8Embeddings
-    right: Int8Embeddings
-    temperature: float
+    others: OtherCandidates
+    sharpness: float
     evidence: PairEvidence | None
 
 
-def direct_scores(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair, SparseScores], Weights]:
-    """The best candidates of all pairs of KGs, normalised by Sinkhorn where the mode asks for it; and the weights."""
-    pairs = list(combinations(range(len(comparison.sizes)), 2))
-    weights, learns = comparison.weights, comparison.known is not None and comparison.evidence is not None
-    direct: dict[Pair, SparseScores] = {}
-    waiting: dict[Pair, _Compared] = {}
+def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair, Compared], Weights]:
+    """The best candidates of all pairs of KGs by all evidence, and the weights of the evidence."""
+    pairs = [pair for pair in combinations(range(len(comparison.sizes)), 2) if _has_candidates(comparison, pair)]
+    compared: dict[Pair, Compared] = {}
     with progress.stage("comparing", len(pairs)) as advance:
         for pair in pairs:
-            if not comparison.sizes[pair[0]] or not comparison.sizes[pair[1]]:
-                direct[pair] = _no_scores(comparison, pair)
-            elif learns:
-                waiting[pair] = _compared(comparison, enhancement, pair)
-            else:
-                direct[pair] = _normalised(_compared(comparison, enhancement, pair), enhancement)
+            compared[pair] = _compared(comparison, enhancement, pair)
             advance(1)
-    if waiting:
-        known = comparison.known or {}
-        examples = {
-            pair: one.evidence.examples(one.scores, known[pair])
-            for pair, one in waiting.items()
-            if one.evidence is not None and pair in known
-        }
-        weights = learn_weights(examples)
-        for pair, one in waiting.items():
-            assert one.evidence is not None
-            own = weights.get(pair, one.evidence.kinds)
-            scores = one.evidence.rescored(one.scores, own)
-            temperature = _temperature(one.evidence.kinds, own, enhancement)
-            direct[pair] = _normalised(_Compared(scores, one.left, one.right, temperature, one.evidence), enhancement)
-    return direct | {(b, a): scores.transposed() for (a, b), scores in direct.items()}, weights
+    if comparison.known is None or comparison.evidence is None:
+        return compared, comparison.weights
+    examples = {
+        pair: one.evidence.examples(one.scores, comparison.known[pair])
+        for pair, one in compared.items()
+        if one.evidence is not None
+    }
+    weights = learn_weights(examples)
+    return {pair: _reweighted(one, pair, weights) for pair, one in compared.items()}, weights
 
 
-def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> _Compared:
+def direct_scores(
+    compared: Mapping[Pair, Compared], comparison: Comparison, enhancement: Enhancement, mixing: Mixing
+) -> dict[Pair, SparseScores]:
+    """The scores of all ordered pairs of KGs, normalised by Sinkhorn where the mode asks for it."""
+    direct: dict[Pair, SparseScores] = {}
+    for pair in combinations(range(len(comparison.sizes)), 2):
+        scores = _normalised(compared[pair], enhancement, mixing) if pair in compared else _no_scores(comparison, pair)
+        direct |= {pair: scores, pair[::-1]: scores.transposed()}
+    return direct
+
+
+def _has_candidates(comparison: Comparison, pair: Pair) -> bool:
+    return bool(comparison.sizes[pair[0]] and comparison.sizes[pair[1]])
+
+
+def _reweighted(one: Compared, pair: Pair, weights: Weights) -> Compared:
+    """The same candidates with other weights of the evidence."""
+    if one.evidence is None:
+        return one
+    own = weights.get(pair, one.evidence.kinds)
+    return replace(one, scores=one.evidence.rescored(one.scores, own), sharpness=float(own.sum()))
+
+
+def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> Compared:
     a, b = pair
     count, signatures, evidence = enhancement.candidates or 1, comparison.signatures, comparison.evidence
     of_pair = None if signatures is None else (signatures[a], signatures[b])
     if evidence is None:
         left, right = (Int8Embeddings(part) for part in comparison.embeddings(a, b))
-        return _Compared(search(left, right, count, of_pair), left, right, enhancement.temperature, None)
+        scores = search(left, right, count, of_pair)
+        return Compared(scores, OtherCandidates.of(left, right), 1 / enhancement.temperature, None)
     own = PairEvidence.of(evidence, pair, comparison.weights)
     if STRUCTURE in own.kinds:
         left, right = (Int8Embeddings(part) for part in own.scaled_embeddings(*comparison.embeddings(a, b)))
@@ -106,24 +119,15 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> _
         nothing = [torch.zeros(comparison.sizes[kg], 1, device=comparison.device) for kg in pair]
         left, right = map(Int8Embeddings, nothing)
         scores = sparse_scores(own.added, comparison.device)
-    return _Compared(scores, left, right, _temperature(own.kinds, own.weights, enhancement), own)
+    return Compared(scores, OtherCandidates.of(left, right), float(own.weights.sum()), own)
 
 
-def _temperature(kinds: Sequence[str], weights: np.ndarray, enhancement: Enhancement) -> float:
-    """The temperature of Sinkhorn: the part of structure in a similarity has that of the settings, as if it were alone.
-
-    Without structure, similarities divided by the temperature are the log-odds that the weights say.
-    """
-    total = max(float(weights.sum()), 1e-12)
-    if STRUCTURE not in kinds:
-        return 1 / total
-    return enhancement.temperature * max(float(weights[kinds.index(STRUCTURE)]) / total, LEAST_SHARE)
-
-
-def _normalised(compared: _Compared, enhancement: Enhancement) -> SparseScores:
+def _normalised(one: Compared, enhancement: Enhancement, mixing: Mixing) -> SparseScores:
     if enhancement.mode != "sharpened":
-        return compared.scores
-    return sinkhorn_sparse(compared.scores, compared.left, compared.right, compared.temperature, enhancement.sweeps)
+        return one.scores
+    is_softer = mixing.is_softer and one.evidence is not None and STRUCTURE in one.evidence.kinds
+    sharpness = min(one.sharpness, 1 / enhancement.temperature) if is_softer else one.sharpness
+    return sinkhorn_sparse(one.scores, one.others, 1 / max(sharpness, 1e-12), enhancement.sweeps)
 
 
 def _no_scores(comparison: Comparison, pair: Pair) -> SparseScores:

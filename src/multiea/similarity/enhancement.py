@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.direct_scores import Comparison, direct_scores
+from multiea.similarity.direct_scores import Compared, Comparison, KnownPairs, compare, direct_scores
 from multiea.similarity.matrices import (
     Cosines,
     Dense,
@@ -23,7 +24,7 @@ from multiea.similarity.matrices import (
 from multiea.similarity.sinkhorn import sinkhorn
 from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores
 from multiea.similarity.sparse_sinkhorn import normalise
-from multiea.similarity.weights import Weights
+from multiea.similarity.weights import MIXINGS, Mixing, Weights
 
 Pair = tuple[int, int]
 Pairs = dict[Pair, Matrix]
@@ -97,13 +98,37 @@ class ScaledMatrix(Matrix):
 
 
 def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tuple[Pairs, Weights]:
-    """The same with the best candidates of each entity only, by all evidence; and the weights of the evidence."""
-    direct, learned = direct_scores(comparison, enhancement)
+    """The same with the best candidates of each entity only, by all evidence; and the weights of the evidence.
+
+    Where known pairs teach the weights and there are third KGs, they also choose how direct scores and paths are mixed:
+    the way that ranks most of their members first.
+    """
+    compared, weights = compare(comparison, enhancement)
+    known = comparison.known
+    if known is None or comparison.evidence is None or len(comparison.sizes) == 2 or enhancement.mode != "sharpened":
+        return _mixed(compared, comparison, enhancement, weights.mixing), weights
+    best: tuple[float, Pairs, Weights] | None = None
+    for mixing in MIXINGS:
+        scores = _mixed(compared, comparison, enhancement, mixing)
+        share = _share_ranked_first(scores, known)
+        if best is None or share > best[0]:
+            best = share, scores, replace(weights, mixing=mixing)
+    assert best is not None
+    return best[1:]
+
+
+def _mixed(
+    compared: Mapping[Pair, Compared], comparison: Comparison, enhancement: Enhancement, mixing: Mixing
+) -> Pairs:
+    """Direct scores, and where there are third KGs the scores of paths through one of them."""
+    direct = direct_scores(compared, comparison, enhancement, mixing)
     weights, kgs = enhancement.weights, range(len(comparison.sizes))
     if enhancement.mode != "sharpened" or len(kgs) == 2 or len(weights) == 1 or not weights[1]:
-        return dict(direct), learned
+        return dict(direct)
     best = {pair: scores.top(CANDIDATES_PER_STEP, above=NEGLIGIBLE) for pair, scores in direct.items()}
     direct_weight, weight = (part / sum(weights) for part in weights)
+    if mixing.direct_share is not None:
+        direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
     enhanced: Pairs = {}
     for a, b in combinations(kgs, 2):
         thirds = [kg for kg in kgs if kg not in (a, b) and comparison.sizes[kg]]
@@ -114,7 +139,19 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
         values = torch.cat([direct[a, b].values * direct_weight, *through_thirds])
         scores = normalise(SparseScores.summed(keys, values, shape), FINAL_SWEEPS)
         enhanced |= {(a, b): scores, (b, a): scores.transposed()}
-    return enhanced, learned
+    return enhanced
+
+
+def _share_ranked_first(scores: Pairs, known: KnownPairs) -> float:
+    """The share of known pairs that rank first, ties counted by half, in both directions."""
+    first = total = 0.0
+    for (a, b), ends in known.items():
+        rows, columns = (torch.from_numpy(part) for part in ends)
+        for matrix, one, other in ((scores[a, b], rows, columns), (scores[b, a], columns, rows)):
+            better, tied = matrix.better_and_tied(one, other)
+            first += float(((better == 0) / tied.clamp(min=1)).sum())
+            total += len(one)
+    return first / max(total, 1.0)
 
 
 def two_step_paths(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], columns: int) -> tuple[Tensor, Tensor]:

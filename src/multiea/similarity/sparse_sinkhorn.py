@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 
@@ -13,17 +15,31 @@ from multiea.similarity.sparse_scores import SparseScores
 SAMPLE = 256  # candidates from which the mass of all others is estimated
 
 
-def sinkhorn_sparse(
-    scores: SparseScores, left: Int8Embeddings, right: Int8Embeddings, temperature: float, sweeps: int
-) -> SparseScores:
+@dataclass(frozen=True)
+class OtherCandidates:
+    """Cosines with a sample of all candidates, from which the mass of those without a score is estimated.
+
+    rows, columns: of each row and of each column with a sample of the others, (n, sample) each.
+    """
+
+    rows: Tensor
+    columns: Tensor
+
+    @classmethod
+    def of(cls, left: Int8Embeddings, right: Int8Embeddings) -> OtherCandidates:
+        """Sampled from the embeddings of both sides."""
+        return cls(_sampled(left, right), _sampled(right, left))
+
+
+def sinkhorn_sparse(scores: SparseScores, others: OtherCandidates, temperature: float, sweeps: int) -> SparseScores:
     """exp(score / temperature), rows and columns scaled towards a sum of one.
 
-    left, right: the embeddings. The mass that all other candidates would take is estimated from a sample and given to
-    no entry: an entity with only weak candidates is certain of none.
+    The mass that all other candidates would take is estimated from a sample and given to no entry: an entity with only
+    weak candidates is certain of none.
     """
     highest = max(float(scores.values.amax()) if len(scores.values) else 0.0, 0.0)
-    row_rest = _rest(scores, left, right, highest, temperature)
-    column_rest = _rest(scores.transposed(), right, left, highest, temperature)
+    row_rest = _rest(scores, others.rows, highest, temperature)
+    column_rest = _rest(scores.transposed(), others.columns, highest, temperature)
     exponential = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
     return normalise(exponential, sweeps, (row_rest, column_rest))
 
@@ -50,18 +66,22 @@ def normalise(scores: SparseScores, sweeps: int, rest: tuple[Tensor, Tensor] | N
     )
 
 
-def _rest(
-    scores: SparseScores, left: Int8Embeddings, right: Int8Embeddings, highest: float, temperature: float
-) -> Tensor:
-    """For each row the estimated mass of all columns that are not its candidates, (rows,)."""
+def _sampled(left: Int8Embeddings, right: Int8Embeddings) -> Tensor:
+    """The cosines of each row with a sample of the columns."""
     sample = right[:: max(1, len(right) // SAMPLE)]
+    size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
+    return torch.cat([left[start : start + size].cosines(sample) for start in range(0, max(len(left), 1), size)])
+
+
+def _rest(scores: SparseScores, sampled: Tensor, highest: float, temperature: float) -> Tensor:
+    """For each row the estimated mass of all columns that are not its candidates, (rows,)."""
     counts = scores.starts[1:] - scores.starts[:-1]
     lowest = scores.values.new_full((scores.shape[0],), torch.inf).scatter_reduce(0, scores.row, scores.values, "amin")
     parts = []
-    size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
-    for start in range(0, len(left), size):
+    size = max(1, BLOCK_NUMBERS // max(1, sampled.shape[1]))
+    for start in range(0, len(sampled), size):
         rows = slice(start, start + size)
-        cosines = torch.minimum(left[rows].cosines(sample), lowest[rows, None])
+        cosines = torch.minimum(sampled[rows], lowest[rows, None])
         parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
     return torch.cat(parts).double() * (scores.shape[1] - counts)
 

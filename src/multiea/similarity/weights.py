@@ -24,11 +24,27 @@ STEPS = 30
 
 
 @dataclass(frozen=True)
+class Mixing:
+    """How scores are mixed where there are third KGs.
+
+    is_softer: whether the temperature of Sinkhorn is at least that of the settings, though the evidence would allow a
+    lower one. direct_share: of direct scores, the rest is for paths through third KGs; None for the settings.
+    """
+
+    is_softer: bool = False
+    direct_share: float | None = None
+
+
+MIXINGS = (Mixing(), Mixing(is_softer=True), Mixing(direct_share=0.6), Mixing(is_softer=True, direct_share=0.6))
+
+
+@dataclass(frozen=True)
 class Weights:
     """The weight of each kind of evidence for each pair of KGs (a < b); the defaults where nothing was learned."""
 
     of_pair: Mapping[Pair, Mapping[str, float]] = field(default_factory=dict)
     examples: int = 0
+    mixing: Mixing = field(default_factory=Mixing)
 
     def get(self, pair: Pair, kinds: Sequence[str]) -> np.ndarray:
         """The weights of some kinds for a pair of KGs, (kinds,)."""
