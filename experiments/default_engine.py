@@ -95,7 +95,7 @@ def ablations(options: argparse.Namespace, folder: Path, done: set[Key]) -> Iter
                 if (part, name, state) in done:
                     continue
                 task = task_of(name, state, options.source, folder)
-                scores = multiea.align(task, random_state=state, **chosen).evaluate()
+                scores = multiea.align(task, evidence="structure", random_state=state, **chosen).evaluate()
                 kept = {key: scores[key] for key in ("m_hits", "pairs")}
                 yield {"what": part, "case": name, "random_state": state, **kept, **machine()}
 
@@ -107,7 +107,7 @@ def dangling(options: argparse.Namespace, folder: Path, done: set[Key]) -> Itera
             if ("alone", name, state) in done:
                 continue
             task, without_counterpart = remove_counterparts(task_of(name, state, options.source, folder), state)
-            alignment = multiea.align(task, random_state=state)
+            alignment = multiea.align(task, evidence="structure", random_state=state)
             counts = {  # with the keys of the stored results
                 "lonely": sum(map(len, without_counterpart)),
                 "left_alone": share_unmatched(alignment.found.groups, without_counterpart),
