@@ -92,6 +92,11 @@ def test_evidence_that_does_not_exist_is_refused(described: Task, evidence: str 
         multiea.align(described, evidence=evidence)
 
 
+def test_evidence_may_be_a_list_in_one_word() -> None:
+    assert AlignSettings.default(evidence="names, structure").evidence == ("names", "structure")
+    assert AlignSettings.default(evidence=["names", "names"]).evidence == ("names",)
+
+
 def test_without_seeds_names_and_attributes_the_error_says_what_to_give(described: Task) -> None:
     bare = without_seeds(without_names_and_attributes(described))
     with pytest.raises(InputError, match=r"has no seeds, and no names or attributes to start from.*seeds\.tsv"):
