@@ -98,7 +98,10 @@ def test_pairs_that_names_make_certain_tell_which_numbers_correspond() -> None:
     words = np.array(["kalo", "mirent", "tasvor", "zelqua", "ostib", "brun", "feld", "gard"])
     names = [f"{' '.join(rng.permutation(words)[:3])} {chr(97 + row % 26)}{chr(97 + row // 26)}" for row in range(60)]
     names = [*names[:40], *[None] * 20]  # type: ignore[list-item]
-    kgs = [table_kg("a", name=names, metres=sizes.tolist()), table_kg("b", name=names, km=(sizes / 1000 + 1e-5).tolist())]
+    kgs = [
+        table_kg("a", name=names, metres=sizes.tolist()),
+        table_kg("b", name=names, km=(sizes / 1000 + 1e-5).tolist()),
+    ]
     found = collected(kgs).kinds[ATTRIBUTES].similarity[0, 1].toarray()
     assert (found.argmax(axis=1)[40:] == np.arange(40, 60)).mean() > 0.9
 

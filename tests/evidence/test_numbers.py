@@ -14,7 +14,9 @@ SIZE = 40
 def table(**properties: np.ndarray) -> pl.DataFrame:
     """Numbers of the entities 0, 1, ... of one KG."""
     parts = [
-        pl.DataFrame({"entity": np.arange(len(values), dtype=np.int32), "property": name, "number": values.astype(float)})
+        pl.DataFrame(
+            {"entity": np.arange(len(values), dtype=np.int32), "property": name, "number": values.astype(float)}
+        )
         for name, values in properties.items()
     ]
     return pl.concat(parts)

@@ -79,7 +79,7 @@ def test_dense_vectors_give_the_same_as_all_pairs_and_the_best_row_of_an_entity_
     monkeypatch.setattr(pair_search, "DENSE_NUMBERS", 300)  # a few rows at once
     whole, found = products(left, right), similar_pairs(left, right).toarray()
     np.testing.assert_allclose(found[found > 0], whole[found > 0], atol=1e-5)
-    assert (found.max(axis=1) == pytest.approx(np.where(whole.max(axis=1) < LEAST_SIMILARITY, 0, whole.max(axis=1))))
+    assert found.max(axis=1) == pytest.approx(np.where(whole.max(axis=1) < LEAST_SIMILARITY, 0, whole.max(axis=1)))
     assert not found[-1].any()
 
 

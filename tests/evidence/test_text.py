@@ -18,7 +18,7 @@ from multiea.evidence.text import plain_text, without_brackets
         ("Łódź", "lodz"),
         ("Straße", "strasse"),
         ("İstanbul", "istanbul"),
-        ("ＡＢＣ１２", "abc12"),
+        ("\uff21\uff22\uff23\uff11\uff12", "abc12"),
         ("AC/DC — Live!", "ac dc live"),
         (" \t", ""),
     ],
@@ -28,7 +28,7 @@ def test_any_script_becomes_lower_case_latin_letters_and_digits(text: str, plain
 
 
 def test_an_apostrophe_inside_a_word_is_dropped_and_a_quote_around_it_separates() -> None:
-    texts = pl.Series(["O'Brien", "O’Brien", "OBrien", "rock 'n' roll", "d'Artagnan's"])
+    texts = pl.Series(["O'Brien", "O\u2019Brien", "OBrien", "rock 'n' roll", "d'Artagnan's"])
     assert plain_text(texts).to_list() == ["obrien", "obrien", "obrien", "rock n roll", "dartagnans"]
 
 
@@ -44,7 +44,7 @@ def test_a_text_is_the_same_whatever_stands_beside_it() -> None:
     [
         ("Paris (Texas)", "Paris"),
         ("Mercury [planet]", "Mercury"),
-        ("北京（城市）", "北京"),
+        ("北京\uff08城市\uff09", "北京"),
         ("(I Can't Get No) Satisfaction", "Satisfaction"),
         ("(What)", "(What)"),
         ("Paris (", "Paris ("),

@@ -25,7 +25,9 @@ def test_no_texts_give_an_empty_matrix() -> None:
 
 
 def test_words_of_several_series_have_one_vocabulary() -> None:
-    one, other = (part.toarray() for part in word_counts([pl.Series(["new york", "york york"]), pl.Series(["york", ""])]))
+    one, other = (
+        part.toarray() for part in word_counts([pl.Series(["new york", "york york"]), pl.Series(["york", ""])])
+    )
     assert (one @ other.T).tolist() == [[1, 0], [2, 0]]
 
 

@@ -42,11 +42,6 @@ def _bare_kg(name: str, entities: int) -> KnowledgeGraph:
     return KnowledgeGraph(name, ids, pl.Series([], dtype=pl.String), np.empty((0, 3), dtype=np.int32))
 
 
-def with_renamed_entities(kg: KnowledgeGraph, ids: Sequence[str]) -> KnowledgeGraph:
-    """The same KG with other ids."""
-    return replace(kg, entities=pl.Series(list(ids)))
-
-
 def products(left: Features, right: Features) -> np.ndarray:
     """The similarity of all pairs of entities, (left, right): the best product of their rows, zero without any."""
     one, other = (part.rows.toarray() if isinstance(part.rows, sp.csr_array) else part.rows for part in (left, right))
