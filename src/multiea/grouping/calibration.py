@@ -128,7 +128,11 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups, *, with_evidenc
 
 
 def _expected_threshold(calibration: Calibration, inside: np.ndarray) -> float:
-    """The least confidence of a member for which the expected F1 of pairs is best."""
+    """The least confidence of a member for which the expected F1 of pairs is best.
+
+    It is half of the best F1: a pair above it raises F1, one below lowers it. The confidence of the last pair that is
+    kept here would be too strict for other scores, where all pairs are good.
+    """
     member = _member_means(calibration.probabilities(inside))
     lower = np.minimum(member[:, :, None], member[:, None, :])
     known = ~np.isnan(inside) & np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
@@ -137,7 +141,7 @@ def _expected_threshold(calibration: Calibration, inside: np.ndarray) -> float:
         return 0.0
     right = np.cumsum(level)
     f1 = 2 * right / (np.arange(1, len(level) + 1) + right[-1])
-    return float(level[f1.argmax()])
+    return float(f1.max() / 2)
 
 
 def _features(inside: np.ndarray) -> np.ndarray:
