@@ -20,7 +20,7 @@ def page(rows: list[Row], results: str) -> str:
     return TEXT.format(
         table="\n".join(lines),
         published="\n".join(published),
-        missing=f"\nNot run yet: {', '.join(missing)}.\n" if missing else "",
+        missing=f"\nNot run yet: {'; '.join(missing)}.\n" if missing else "",
         devices=", ".join(sorted({row["device"] for row in rows})) or "-",
         results=results,
     )
@@ -109,9 +109,10 @@ confidences. Scores are means over random states, seconds those of whole command
 Structure alone cannot start without seeds, and the tables have no relations.
 
 ## Published numbers
-Numbers of others on the same data, and whether they can be compared with ours.
+Numbers of others on the same data, and whether they can be compared with ours. Those of Splink are not published: the
+project measured them.
 
-| data | method | score | published | ours | comparable? |
+| data | method | score | theirs | ours | comparable? |
 |---|---|---|---|---|---|
 {published}
 
