@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise, permutations
 
 import torch
@@ -99,14 +99,19 @@ class ScaledMatrix(Matrix):
 def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tuple[Pairs, Weights]:
     """The same with the best candidates of each entity only, by all evidence; and the weights of the evidence."""
     direct, learned = direct_scores(comparison, enhancement)
-    weights, kgs = enhancement.weights, range(len(comparison.sizes))
+    return with_paths(direct, enhancement), learned
+
+
+def with_paths(direct: Mapping[Pair, SparseScores], enhancement: Enhancement) -> Pairs:
+    """Direct scores with paths through third KGs added, where the mode asks for it."""
+    weights, kgs = enhancement.weights, sorted({kg for pair in direct for kg in pair})
     if enhancement.mode != "sharpened" or len(kgs) == 2 or len(weights) == 1 or not weights[1]:
-        return dict(direct), learned
+        return dict(direct)
     best = {pair: scores.top(CANDIDATES_PER_STEP, above=NEGLIGIBLE) for pair, scores in direct.items()}
     direct_weight, weight = (part / sum(weights) for part in weights)
     enhanced: Pairs = {}
     for a, b in combinations(kgs, 2):
-        thirds = [kg for kg in kgs if kg not in (a, b) and comparison.sizes[kg]]
+        thirds = [kg for kg in kgs if kg not in (a, b) and direct[a, kg].shape[1]]
         shape = direct[a, b].shape
         paths = [two_step_paths(best[a, via], best[via, b], shape[1]) for via in thirds]
         keys = torch.cat([direct[a, b].keys, *(keys for keys, _ in paths)])
@@ -114,7 +119,7 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
         values = torch.cat([direct[a, b].values * direct_weight, *through_thirds])
         scores = normalise(SparseScores.summed(keys, values, shape), FINAL_SWEEPS)
         enhanced |= {(a, b): scores, (b, a): scores.transposed()}
-    return enhanced, learned
+    return enhanced
 
 
 def two_step_paths(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], columns: int) -> tuple[Tensor, Tensor]:
