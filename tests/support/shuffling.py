@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 
@@ -48,7 +49,8 @@ class Shuffling:
                     relations=kg.relations.gather(relations),
                     triples=triples.astype(np.int32),
                     names=None if kg.names is None else kg.names.gather(entities),
-                    literals=kg.literals.clear(),
+                    literals=_moved_rows(kg.literals, place, rng),
+                    given_names=_moved_rows(kg.given_names, place, rng),
                 )
             )
             positions.append(place)
@@ -100,6 +102,12 @@ def shuffled_alignment(alignment: Alignment, seed: int) -> Alignment:
         duplicates=type(alignment.duplicates)(),
         _scores_of_all=None,
     )
+
+
+def _moved_rows(table: pl.DataFrame, place: np.ndarray, rng: np.random.Generator) -> pl.DataFrame:
+    """Names or literals of renumbered entities, in another order."""
+    moved = table.with_columns(entity=pl.Series(place).gather(table["entity"]))
+    return moved[rng.permutation(len(moved))] if len(moved) else moved
 
 
 def _moved(members: np.ndarray, kg_order: Sequence[int], positions: Sequence[np.ndarray]) -> np.ndarray:

@@ -10,6 +10,7 @@ import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.properties import names_of
+from multiea.explain.facts import Entity
 from multiea.foundation.errors import InputError, SettingError, counted, is_text
 
 Found = tuple[int, int]  # the number of a KG, and the position of an entity there
@@ -78,7 +79,7 @@ def _names(kg: KnowledgeGraph) -> pl.DataFrame:
 
 
 def _near(text: str, kgs: Sequence[KnowledgeGraph]) -> list[str]:
-    """The entities whose ids or names are most like a text, written as kg/id."""
+    """The entities whose ids or names are most like a text."""
     parts = []
     for number, own in dict(_prefixed(text, kgs)).items():
         kg, lower = kgs[number], own.lower()
@@ -100,4 +101,5 @@ def _sorted(found: set[Found], kgs: Sequence[KnowledgeGraph]) -> list[Found]:
 
 def _written(match: Found, kgs: Sequence[KnowledgeGraph]) -> str:
     kg, entity = match
-    return f"{kgs[kg].name}/{kgs[kg].entities[int(entity)]}"
+    position = np.array([entity], dtype=np.int32)
+    return str(Entity(kgs[kg].name, str(kgs[kg].entities[int(entity)]), str(kgs[kg].display(position)[0])))
