@@ -28,9 +28,10 @@ from multiea.grouping.alignment import AlignmentResult, scores_in_given_order
 from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.find_groups import find_groups
 from multiea.grouping.matching import join_matches, mutual_matches, scores_inside
-from multiea.pipeline.bootstrapping import VALIDATION_RATIO, SecondView, propagate
+from multiea.pipeline.bootstrapping import VALIDATION_RATIO, propagate
 from multiea.pipeline.checks import check_task, warn_of_unreached_entities
 from multiea.pipeline.learned import LearnedEmbeddings
+from multiea.pipeline.propagator import SecondView
 from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
