@@ -178,7 +178,7 @@ class _Rounds:
             embeddings = self._propagator.embed_pairs(marks, number, self._outgoing)
         else:
             embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
-        compared = Comparable(embeddings, near_marks, evidence, weights)
+        compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
         return pool_similarities_with_weights(task, compared, self._pools, self._settings.enhancement, validation)
 
     def _groups(self, scores: Scores) -> tuple[Groups, Calibration, float]:

@@ -70,6 +70,8 @@ class Examples:
 def learn_weights(examples: Mapping[Pair, Examples]) -> Weights:
     """Weights of each pair of KGs, drawn towards those that all pairs share, and these towards the defaults."""
     filled = {pair: some for pair, some in examples.items() if some.is_right.any()}
+    if not filled:
+        return Weights()
     kinds = sorted({kind for some in filled.values() for kind in some.kinds})
     default = np.array([DEFAULT_WEIGHTS[kind] for kind in kinds])
     shared = dict(zip(kinds, _fit(list(filled.values()), kinds, default, SHARED_DEVIATION), strict=True))
