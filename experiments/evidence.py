@@ -4,7 +4,8 @@ python experiments/evidence.py run --source FOLDER     runs `multiea align` on e
 python experiments/evidence.py show                    writes the page from the stored results
 
 FOLDER contains DBP15K, its translated names, DWY15K and the tables of records, unpacked or as archives; by default
-../shared/data. Stored runs are not repeated. --cases and --random-states choose some of them.
+../shared/data. Stored runs are not repeated, except with --again, which replaces them: rows of different versions of
+the code do not belong into one table. --cases, --kinds and --random-states choose some of them.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES), help="for run: the data sets")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), help="for run: the evidence")
     parser.add_argument("--random-states", type=int, nargs="+", default=STATES)
+    parser.add_argument("--again", action="store_true", help="for run: repeats stored runs and replaces them")
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--page", type=Path, default=PAGE)
     options = parser.parse_args(arguments)
@@ -50,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if not options.source.is_dir():
         parser.error(f"run needs --source FOLDER, the folder with the data; got {options.source}")
+    if options.again:
+        chosen = {key for name in options.cases for key in keys_of(name, options.kinds, options.random_states)}
+        stored = [row for row in stored if key_of(row) not in chosen]
     done = {key_of(row) for row in stored}
     with tempfile.TemporaryDirectory() as folder, ExitStack() as opened:
         data = DataSets(options.source, Path(folder), opened, run_command)

@@ -67,7 +67,10 @@ def test_runs_about_evidence_are_whole_commands_and_none_is_repeated(evidence: M
     options += ["--random-states", "0", "--results", str(results)]
     for _ in range(2):
         evidence.main(["run", *options])
+    (first,) = evidence.read_rows(results)
+    evidence.main(["run", *options, "--again"])
     rows = evidence.read_rows(results)
+    assert rows[0]["seconds"] != first["seconds"]
     assert [(row["kinds"], row["evidence"]) for row in rows] == [("all", ["names", "attributes"])]
     assert rows[0]["pairs"]["f1"] == 1
     evidence.main(["show", "--results", str(results), "--page", str(tmp_path / "page.md")])
