@@ -40,6 +40,7 @@ def test_json_is_what_python_returns(named: Alignment, named_run: Path) -> None:
 
 
 def test_a_run_whose_data_set_is_gone_says_so(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
     write_synthetic(Synthesis(kgs=2, entities=100, relations=5, names=True), tmp_path / "data")
     run = tmp_path / "run"
     align(multiea.load(tmp_path / "data"), bootstrap="none").save(run)

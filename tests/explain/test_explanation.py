@@ -14,7 +14,7 @@ from polars import DataFrame
 import multiea
 from multiea import Alignment, Enhancement, Groups, Task
 from multiea.explain.explanation import Explanation
-from multiea.explain.facts import NamePair, NeighbourPair, ThirdEntity, ValuePair
+from multiea.explain.facts import Fact, NamePair, NeighbourPair, ThirdEntity, ValuePair
 from multiea.explain.steps import steps_of_groups
 from multiea.settings.engines import default_enhancement
 from support.quick import align
@@ -185,8 +185,13 @@ def test_shuffling_entities_and_kgs_changes_no_explanation(named: Alignment) -> 
         assert [step.name for step in mine.steps] == [step.name for step in theirs.steps]
         for step, same in zip(mine.steps, theirs.steps, strict=True):
             assert step.log_odds == pytest.approx(same.log_odds, abs=1e-4)
-            assert step.facts == same.facts or any(isinstance(fact, ThirdEntity) for fact in step.facts)
+            assert [_without_scores(fact) for fact in step.facts] == [_without_scores(fact) for fact in same.facts]
         assert [rival.entity for rival in mine.rivals] == [rival.entity for rival in theirs.rivals]
+
+
+def _without_scores(fact: Fact) -> object:
+    """Scores may differ in the last digits: sums depend on the order of triples."""
+    return fact.entity if isinstance(fact, ThirdEntity) else fact
 
 
 def test_an_opened_run_explains_the_same_as_the_alignment_in_memory(named: Alignment, named_run: Path) -> None:
