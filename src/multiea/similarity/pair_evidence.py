@@ -72,10 +72,10 @@ class PairEvidence:
     def features(self, scores: SparseScores) -> np.ndarray:
         """The similarity by each kind of the pairs with a score, (entries, kinds)."""
         row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
-        columns = [_values_at(part, row, column) for part in self.parts]
+        columns = [values_at(part, row, column) for part in self.parts]
         if STRUCTURE in self.kinds:
             share = max(self.structure_share, 1e-12)
-            structure = (scores.values.double().cpu().numpy() - _values_at(self.added, row, column)) / share
+            structure = (scores.values.double().cpu().numpy() - values_at(self.added, row, column)) / share
             columns.insert(self.kinds.index(STRUCTURE), structure)
         return np.stack(columns, axis=1) if columns else np.zeros((len(row), 0))
 
@@ -106,7 +106,7 @@ class PairEvidence:
         return scores.with_values(torch.from_numpy(np.maximum(values, 1e-9)).to(scores.values))
 
 
-def _values_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+def values_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
     """The values of some entries, zero where there is none."""
     if not matrix.nnz:
         return np.zeros(len(row))
