@@ -1,7 +1,7 @@
 """How well `--duplicates` finds repeated entities: tables of records of which some rows are repeated with typos.
 
-The sources named with --repeat get copies of some of their rows: two letters of the text are changed, numbers are
-moved a little and some are missing. Pairs inside a source are right if both rows are the same record; pairs across
+The sources named with --repeat get copies of some of their rows: one letter of each text is changed, numbers
+are moved a little and some are missing. Pairs inside a source are right if both rows are the same record; pairs across
 sources if their records are in one known group. The table has one line per way to align: without copies and with them,
 with no seeds and with some, with the sources named and with `auto`.
 """
@@ -27,7 +27,7 @@ from multiea.data.archives import unpacked_data_set
 RECORDS = Path(__file__).parents[2] / "shared" / "data" / "records.tar.xz"
 TRUTH = "-records.parquet"
 LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
-TYPOS, LOST_NUMBERS, NUMBER_NOISE = 2, 0.2, 0.01
+LOST_NUMBERS, NUMBER_NOISE = 0.2, 0.01
 
 
 @dataclass(frozen=True)
@@ -130,14 +130,17 @@ def _with_typos(rows: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
         if dtype.is_numeric():
             noisy = column.cast(pl.Float64) + pl.Series(rng.normal(0, NUMBER_NOISE, count))
             columns.append(noisy.set(pl.Series(rng.random(count) < LOST_NUMBERS), None).cast(dtype).alias(name))
-    text = rows.select(pl.col(pl.String).exclude("id", "record")).columns[0]
-    changed = rows.select(text=pl.col(text))
-    for _ in range(TYPOS):
-        place = pl.Series(rng.random(count)) * changed["text"].str.len_chars()
-        changed = changed.with_columns(place=place.cast(pl.Int64), letter=pl.Series(rng.choice(LETTERS, count)))
-        before, after = pl.col("text").str.slice(0, pl.col("place")), pl.col("text").str.slice(pl.col("place") + 1)
-        changed = changed.select(text=before + pl.col("letter") + after)
-    return rows.with_columns(*columns, changed["text"].alias(text))
+        elif dtype == pl.String:
+            columns.append(_with_typo(column, rng))
+    return rows.with_columns(columns)
+
+
+def _with_typo(texts: pl.Series, rng: np.random.Generator) -> pl.Series:
+    """The texts with one letter changed."""
+    place = (pl.Series(rng.random(len(texts))) * texts.str.len_chars()).cast(pl.Int64)
+    parts = pl.DataFrame({"text": texts, "place": place, "letter": rng.choice(LETTERS, len(texts))})
+    before, after = pl.col("text").str.slice(0, pl.col("place")), pl.col("text").str.slice(pl.col("place") + 1)
+    return parts.select((before + pl.col("letter") + after).alias(texts.name)).to_series()
 
 
 def scores(
@@ -155,11 +158,11 @@ def scores(
     judged = known.join(of_seeds, on=["kg", "record"], how="anti")
     found = alignment.groups.filter(pl.col("status") != "seed").join(judged, on=["kg", "entity"], how="inner")
     in_groups = judged.filter(pl.col("known").is_not_null())
-    across = _pairs(found.filter(pl.col("known").is_not_null()), "group_id"), _pairs(in_groups, "known")
+    of_groups = _pairs(found.filter(pl.col("known").is_not_null()), "group_id"), _pairs(in_groups, "known")
     copied = judged.with_columns(record=pl.col("kg") + " " + pl.col("record"))
     across, inside = (
         [pairs.filter((pl.col("kg") == pl.col("kg_right")) == is_inside) for pairs in of_both]
-        for is_inside, of_both in ((False, across), (True, (_pairs(found, "group_id"), _pairs(copied, "record"))))
+        for is_inside, of_both in ((False, of_groups), (True, (_pairs(found, "group_id"), _pairs(copied, "record"))))
     )
     return (
         tuple(alignment.history.get("duplicates", wanted)),

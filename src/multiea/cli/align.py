@@ -15,7 +15,7 @@ from multiea.foundation.atomic_files import refuse_existing
 from multiea.foundation.errors import counted
 from multiea.settings.config_file import values_in_file, values_in_option
 from multiea.settings.parsing import GivenValue
-from multiea.settings.tree import AlignSettings
+from multiea.settings.tree import AUTO, AlignSettings
 
 if TYPE_CHECKING:
     from multiea.runs.run import Run
@@ -88,7 +88,9 @@ def _show(run: Run, out_folder: Path) -> None:
     out.print(f"found {found} among non-seed entities in {seconds:.1f} s")
     show_open_seeds(run)
     if alignment.settings.duplicates:
-        names = ", ".join(alignment.settings.duplicates)
+        repeating = alignment.history.get("duplicates", alignment.settings.duplicates)
+        chosen = "chosen by auto: " if AUTO in alignment.settings.duplicates else ""
+        names = f"{chosen}{', '.join(repeating)}" if repeating else "no KG: auto found none that repeats entities"
         out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
     show_lineage(alignment)
     show_process(alignment)

@@ -29,29 +29,41 @@ LEAST_ANCHOR_MARGIN = 0.05  # to the second best candidate
 
 @dataclass(frozen=True)
 class EvidenceOfKind:
-    """One kind of evidence: the similarities of each pair of KGs (a < b), and which entities have such evidence."""
+    """One kind of evidence: the similarities of each pair of KGs (a < b), and which entities have such evidence.
+
+    inside: for KGs that may repeat entities the similarities of their own entities, without the diagonal.
+    """
 
     similarity: Mapping[Pair, sp.csr_array]
     has_any: Sequence[np.ndarray]
+    inside: Mapping[int, sp.csr_array] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, features: Sequence[Features]) -> EvidenceOfKind:
-        """The similarities of the features of all KGs."""
+    def of(cls, features: Sequence[Features], repeating: Sequence[int] = ()) -> EvidenceOfKind:
+        """The similarities of the features of all KGs; repeating: the KGs whose own entities are compared as well."""
         pairs = {
             (a, b): _in_half(similar_pairs(features[a], features[b])) for a, b in combinations(range(len(features)), 2)
         }
-        return cls(pairs, [of_kg.has_any for of_kg in features])
+        inside = {kg: _in_half(_without_diagonal(similar_pairs(features[kg], features[kg]))) for kg in repeating}
+        return cls(pairs, [of_kg.has_any for of_kg in features], inside)
 
     def within(self, pools: Sequence[np.ndarray]) -> EvidenceOfKind:
         """The same for some entities of each KG, given by their positions."""
         similarity = {(a, b): matrix[pools[a]][:, pools[b]].tocsr() for (a, b), matrix in self.similarity.items()}
-        return EvidenceOfKind(similarity, [has[pool] for has, pool in zip(self.has_any, pools, strict=True)])
+        inside = {kg: matrix[pools[kg]][:, pools[kg]].tocsr() for kg, matrix in self.inside.items()}
+        return EvidenceOfKind(similarity, [has[pool] for has, pool in zip(self.has_any, pools, strict=True)], inside)
 
 
 def _in_half(matrix: sp.csr_array) -> sp.csr_array:
     """Values as a run folder stores them, so that an opened run scores the same."""
     values = matrix.data.astype(np.float16).astype(np.float32)
     return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
+    entries = matrix.tocoo()
+    other = entries.row != entries.col
+    return sp.csr_array((entries.data[other], (entries.row[other], entries.col[other])), shape=matrix.shape)
 
 
 @dataclass(frozen=True)
@@ -84,22 +96,26 @@ class Evidence:
 
 
 def collect_evidence(
-    kgs: Sequence[KnowledgeGraph], kinds: Sequence[str], seeds: Groups, name_model: NameModel | None = None
+    kgs: Sequence[KnowledgeGraph],
+    kinds: Sequence[str],
+    seeds: Groups,
+    name_model: NameModel | None = None,
+    repeating: Sequence[int] = (),
 ) -> Evidence:
     """Compares the names and attributes of all KGs. kinds: which evidence is wanted; what no two KGs have is left out.
 
     seeds: known groups, which tell corresponding numbers. Where they are few, pairs that are each other's best match by
-    names and words serve as well.
+    names and words serve as well. repeating: the KGs whose own entities are compared with each other as well.
     """
     found: dict[str, EvidenceOfKind] = {}
     names = name_features(kgs) if NAMES in kinds else None
     steps = len({NAMES, ATTRIBUTES} & set(kinds)) + (name_model is not None)
     with progress.stage("comparing names and attributes", steps) as advance:
         if names is not None:
-            found[NAMES] = EvidenceOfKind.of(names)
+            found[NAMES] = EvidenceOfKind.of(names, repeating)
             advance(1)
         if name_model is not None:
-            found[MODEL] = EvidenceOfKind.of(model_features(kgs, name_model))
+            found[MODEL] = EvidenceOfKind.of(model_features(kgs, name_model), repeating)
             advance(1)
         tables = attribute_tables(kgs) if ATTRIBUTES in kinds else []
         if sum(len(table) > 0 for table in tables) > 1:
@@ -107,7 +123,7 @@ def collect_evidence(
             by_words = EvidenceOfKind.of(words)
             anchors = _anchors([by_words, *found.values()], seeds)
             with_numbers = attribute_features(kgs, tables, anchors, with_names=names is not None)
-            found[ATTRIBUTES] = EvidenceOfKind.of(with_numbers)
+            found[ATTRIBUTES] = EvidenceOfKind.of(with_numbers, repeating)
             advance(1)
     usable = {kind: one for kind, one in found.items() if any(pair.nnz for pair in one.similarity.values())}
     has_structure = [kg.degrees > 0 if STRUCTURE in kinds else np.zeros(len(kg.entities), bool) for kg in kgs]

@@ -46,6 +46,18 @@ class Duplicates:
             kg[own], entity[own] = new, positions[old][self.entity[own]]
         return Duplicates(self.group, kg, entity, self.confidence)
 
+    def following(self, before: Groups, found: FoundGroups) -> Duplicates:
+        """The same for groups that were calibrated: rows of those found; what lost its group or member is left out.
+
+        confidence: so far the probability to be a copy of the member, from now on times the confidence of the member.
+        """
+        member = before.members[self.group, self.kg]
+        row = found.groups.rows_of(before.members)  # (groups, M)
+        row = row[self.group, self.kg] if len(before) else self.group
+        kept = (member != ABSENT) & (row != ABSENT)
+        group, kg = row[kept], self.kg[kept]
+        return Duplicates(group, kg, self.entity[kept], self.confidence[kept] * found.confidence[group, kg])
+
     @classmethod
     def joined(cls, parts: Sequence[Duplicates]) -> Duplicates:
         """The duplicates of several parts."""

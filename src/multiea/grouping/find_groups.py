@@ -12,9 +12,12 @@ from multiea.data.groups import ABSENT
 from multiea.data.task import Task
 from multiea.grouping.calibration import Calibration
 from multiea.grouping.duplicates import Duplicates, find_duplicates
+from multiea.grouping.duplicates_by_evidence import CopyFinder, find_copies, repeating_kgs, summed_scores
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.matching import join_matches, matched_inside, mutual_matches, scores_inside
+from multiea.settings.tree import AUTO
 from multiea.similarity.enhancement import Pairs
+from multiea.similarity.mean_similarity import MeanSimilarity
 from multiea.similarity.pools import Comparable
 
 LEAST_PROBABILITY = 0.35  # of a match that joins groups, where names or attributes are compared as well
@@ -30,23 +33,49 @@ def find_groups(
 ) -> tuple[FoundGroups, Duplicates]:
     """The groups among the candidates, and further members in KGs that contain duplicates.
 
-    task: in canonical order. Entities without an embedding (all zero) and without other evidence stay unmatched.
+    task: in canonical order. with_duplicates: the names of these KGs; chosen_duplicates chooses them. Entities without
+    an embedding (all zero) and without other evidence stay unmatched.
     """
-    embeddings = compared.embeddings
-    assert isinstance(embeddings, Tensor)
-    duplicate_kgs = sorted({task.kg_names.index(name) for name in with_duplicates})
-    matches = mutual_matches(scores, pools, duplicate_kgs)
-    if compared.evidence is not None:
+    kgs = sorted({task.kg_names.index(name) for name in with_duplicates})
+    matches = mutual_matches(scores, pools, kgs)
+    if compared.evidence is not None and not kgs:  # repeated entities share a score, which is low for each
         matches = matches.above(calibration.score_at(LEAST_PROBABILITY))
     groups = join_matches(matches, task.kg_names)
-    sizes = [len(kg.entities) for kg in task.kgs]
-    has_evidence = np.split(embeddings.any(dim=1).cpu().numpy(), np.cumsum(sizes)[:-1])
+    similarity = _similarity(task, compared)
+    copies = Duplicates()
+    if kgs and compared.evidence is not None:
+        groups, copies = find_copies(CopyFinder(task.seeds, groups, pools, similarity), groups, kgs)
+    has_evidence = [part.any(dim=1).cpu().numpy() for part in similarity.embeddings]
     if compared.evidence is not None:
         has_evidence = [one | other for one, other in zip(has_evidence, compared.evidence.has_any(), strict=True)]
     inside, matched = scores_inside(groups, scores, pools), matched_inside(groups, matches)
+    if len(copies):
+        inside = summed_scores(inside, groups, copies, scores, pools)
     for column, of_kg in enumerate(has_evidence):
         dropped = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[dropped, column] = inside[dropped, :, column] = np.nan
         groups.members[dropped, column] = ABSENT
     found = calibration.apply(groups, inside, matched, one_by_one=compared.evidence is not None)
-    return found, find_duplicates(found, scores, pools, torch.split(embeddings, sizes), task.seeds, duplicate_kgs)
+    if compared.evidence is not None:
+        return found, copies.following(groups, found)
+    return found, find_duplicates(found, scores, pools, similarity.embeddings, task.seeds, kgs)
+
+
+def chosen_duplicates(
+    task: Task, compared: Comparable, scores: Pairs, pools: Sequence[np.ndarray], wanted: Sequence[str]
+) -> list[str]:
+    """The KGs in which duplicates are searched: those wanted, or with `auto` those that repeat entities noticeably."""
+    if AUTO not in wanted:
+        return list(wanted)
+    if compared.evidence is None:
+        return []
+    groups = join_matches(mutual_matches(scores, pools, range(len(pools))), task.kg_names)
+    finder = CopyFinder(task.seeds, groups, pools, _similarity(task, compared))
+    return [task.kg_names[kg] for kg in repeating_kgs(finder, pools)]
+
+
+def _similarity(task: Task, compared: Comparable) -> MeanSimilarity:
+    embeddings = compared.embeddings
+    assert isinstance(embeddings, Tensor)
+    parts = torch.split(embeddings, [len(kg.entities) for kg in task.kgs])
+    return MeanSimilarity(parts, compared.evidence, compared.weights)

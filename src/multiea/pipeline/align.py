@@ -21,7 +21,7 @@ from multiea.pipeline.extension import warm_start_from
 from multiea.pipeline.single_pass import align_once, memory_errors_explained, timed
 from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.engines import check_engine
-from multiea.settings.tree import AlignSettings
+from multiea.settings.tree import AUTO, AlignSettings
 
 log = logging.getLogger("multiea")
 
@@ -63,7 +63,8 @@ def _check(task: Task, settings: AlignSettings, *, has_alignment: bool) -> None:
     check_engine(settings.engine)
     resolve_device(settings.device)
     for name in settings.duplicates:
-        resolve(name, dict.fromkeys(task.kg_names), what="KG of duplicates")
+        if name != AUTO:
+            resolve(name, dict.fromkeys(task.kg_names), what="KG of duplicates")
     if settings.enhancement.mode == "product":
         log.warning("enhancement 'product' is the paper's equation to the letter, for comparison: hubs ruin its groups")
     if len(task.open_seeds) and not has_alignment:

@@ -26,7 +26,7 @@ from multiea.foundation.errors import MultiEAError
 from multiea.graph.canonical_order import CanonicalOrder, sorted_groups
 from multiea.grouping.alignment import AlignmentResult, scores_in_given_order
 from multiea.grouping.calibration import Calibration, calibrate
-from multiea.grouping.find_groups import find_groups
+from multiea.grouping.find_groups import chosen_duplicates, find_groups
 from multiea.grouping.matching import join_matches, mutual_matches, scores_inside
 from multiea.pipeline.bootstrapping import VALIDATION_RATIO, propagate
 from multiea.pipeline.checks import check_task, warn_of_unreached_entities
@@ -34,7 +34,7 @@ from multiea.pipeline.learned import LearnedEmbeddings
 from multiea.pipeline.propagator import SecondView
 from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.enhancement import Enhancement
-from multiea.settings.tree import AlignSettings
+from multiea.settings.tree import AUTO, AlignSettings
 from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
 
 log = logging.getLogger("multiea")
@@ -60,7 +60,8 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
         compared = Comparable(learned.embeddings, learned.signatures, evidence, learned.weights)
         scores = pool_similarities(to_compare, compared, pools, settings.enhancement)
     with memory_errors_explained(), timed(seconds, "grouping"):
-        found, duplicates = find_groups(to_compare, compared, scores, pools, calibration, settings.duplicates)
+        repeating = chosen_duplicates(to_compare, compared, scores, pools, settings.duplicates)
+        found, duplicates = find_groups(to_compare, compared, scores, pools, calibration, repeating)
     to_given = order.given_numbering
     has_open_seeds = len(order.given.open_seeds) > 0
     signatures = learned.signatures
@@ -75,6 +76,7 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
         learned.weights,
         learned.history
         | {"evidence": _kinds(evidence)}
+        | ({"duplicates": repeating} if AUTO in settings.duplicates else {})
         | ({} if start is None else _open_seed_counts(canonical, start)),
         seconds,
         duplicates.renumbered(*to_given),
@@ -93,7 +95,8 @@ def regroup(alignment: Result, enhancement: Enhancement) -> Result:
     pools = candidate_pools("all", known, known.seeds, known.held_out)
     scores = pool_similarities(known, compared, pools, enhancement)
     settings = replace(alignment.settings, enhancement=enhancement)
-    found, duplicates = find_groups(known, compared, scores, pools, Calibration(), settings.duplicates)
+    repeating = chosen_duplicates(known, compared, scores, pools, settings.duplicates)
+    found, duplicates = find_groups(known, compared, scores, pools, Calibration(), repeating)
     to_given = order.given_numbering
     return replace(
         alignment,
@@ -110,7 +113,9 @@ def _collect_evidence(canonical: Task, settings: AlignSettings) -> Evidence | No
     """What names and attributes say; None where no two KGs have any, so that structure alone is compared."""
     model = None if settings.name_model is None else load_name_model(Path(settings.name_model))
     known = canonical.seeds.joined(canonical.open_seeds.groups)
-    evidence = collect_evidence(canonical.kgs, settings.evidence_kinds, known, model)
+    names = canonical.kg_names
+    repeating = range(len(names)) if AUTO in settings.duplicates else map(names.index, settings.duplicates)
+    evidence = collect_evidence(canonical.kgs, settings.evidence_kinds, known, model, sorted(repeating))
     return evidence if evidence.kinds else None
 
 

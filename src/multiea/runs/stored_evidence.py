@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from itertools import combinations
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,8 @@ def evidence_tensors(alignment: AlignmentResult) -> dict[str, torch.Tensor]:
     for kind, one in evidence.kinds.items():
         for name, has in zip(names, one.has_any, strict=True):
             tensors[_key(kind, name)] = torch.from_numpy(has)
-        for (a, b), matrix in one.similarity.items():
+        of_kg = {(kg, kg): matrix for kg, matrix in one.inside.items()}
+        for (a, b), matrix in (dict(one.similarity) | of_kg).items():
             entries = matrix.tocoo()
             parts = (entries.row.astype(np.int32), entries.col.astype(np.int32), entries.data.astype(np.float16))
             for part, values in zip(PARTS, parts, strict=True):
@@ -51,11 +52,14 @@ def read_evidence(tensors: Mapping[str, torch.Tensor], task: Task) -> Evidence |
     kinds = {}
     for kind in dict.fromkeys(key[0] for key in keys if len(key) > 2):
         similarity = {}
-        for (a, one), (b, other) in combinations(enumerate(kgs), 2):
+        for (a, one), (b, other) in combinations_with_replacement(enumerate(kgs), 2):
+            if _key(kind, one.name, other.name, PARTS[0]) not in tensors:  # most KGs are not compared with themselves
+                continue
             row, column, value = (tensors[_key(kind, one.name, other.name, part)].numpy() for part in PARTS)
             shape = (len(one.entities), len(other.entities))
             similarity[a, b] = sp.csr_array((value.astype(np.float32), (row, column)), shape=shape)
-        kinds[kind] = EvidenceOfKind(similarity, has_any[kind])
+        inside = {a: similarity.pop((a, a)) for a in range(len(kgs)) if (a, a) in similarity}
+        kinds[kind] = EvidenceOfKind(similarity, has_any[kind], inside)
     return Evidence(kinds, has_any[STRUCTURE])
 
 

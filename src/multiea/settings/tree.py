@@ -64,7 +64,9 @@ class AlignSettings:
         0.2, "Weight of the encoder's similarities in propagation+multiea, from 0 to 1.", option="--fusion-weight"
     )
     duplicates: tuple[str, ...] = setting(
-        (), "KGs that may contain the same entity more than once.", option="--duplicates"
+        (),
+        "KGs that may contain the same entity more than once; auto looks which do, by names and attributes.",
+        option="--duplicates",
     )
     data: Data = field(default_factory=Data)
     enhancement: Enhancement
@@ -77,6 +79,8 @@ class AlignSettings:
         resolve(self.device, dict.fromkeys(DEVICES), what="device")
         check_share("fusion_weight", self.fusion_weight)
         self._check_evidence()
+        if AUTO in self.duplicates and len(self.duplicates) > 1:
+            raise SettingError("duplicates 'auto' looks in all KGs; remove it, or remove the names of KGs")
         if self.pairwise and self.uses_propagation:
             raise SettingError("pairwise training needs a single encoder as engine; propagation trains nothing")
 
