@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -92,10 +93,11 @@ def one_run(key: Key, data: str) -> Row:
     name, seeds, kind, state = key
     with tempfile.TemporaryDirectory() as folder:
         command = ["align", data, *KINDS[kind], "--train-ratio", str(seeds), "--random-state", str(state)]
+        load = os.getloadavg()[0] / (os.cpu_count() or 1)  # of each core: the page shows no seconds of a busy machine
         start = time.perf_counter()
         answer = json.loads(run_command(*command, "--out", f"{folder}/run", "--json", "--no-progress"))
         seconds = time.perf_counter() - start
-    row = {"case": name, "seeds": seeds, "kinds": kind, "random_state": state, "seconds": seconds}
+    row = {"case": name, "seeds": seeds, "kinds": kind, "random_state": state, "seconds": seconds, "load": load}
     row |= {part: answer[part] for part in KEPT} | {"ece": answer["confidence"]["ece"]}
     return row | {"hits": {pool: hits["overall"] for pool, hits in answer["hits"].items()}, **machine()}
 

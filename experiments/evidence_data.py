@@ -12,11 +12,12 @@ import polars as pl
 import multiea
 from evidence_cases import Case
 from multiea import KnowledgeGraph, Task
-from multiea.data.archives import is_archive, unpacked
+from multiea.data.archives import is_archive, unpacked_data_set
 from multiea.data.properties import names_of
 from multiea.data.write import write_task
 
 HUB = "en"
+NAMES_HEADER = "entity\tname"  # a KG of another data set may have a file of the same name
 
 
 class DataSets:
@@ -37,17 +38,18 @@ class DataSets:
             return "world"
         return str(self._translated(case.folder) if case.translated else self._found(case.folder))
 
-    def _found(self, name: str) -> Path:
-        """A file or folder below the source, or in an archive there."""
+    def _found(self, name: str, header: str | None = None) -> Path:
+        """A file or folder below the source, or in an archive there. header: the first line of the file."""
         for root in self._roots():
-            if found := sorted(root.rglob(name)):
+            found = sorted(path for path in root.rglob(name) if header is None or _first_line(path) == header)
+            if found:
                 return found[0]
         raise SystemExit(f"{name} is neither in {self._source} nor in an archive there")
 
     def _roots(self) -> list[Path]:
         if self._unpacked is None:
             archives = sorted(path for path in self._source.iterdir() if is_archive(path))
-            self._unpacked = [self._opened.enter_context(unpacked(path)) for path in archives]
+            self._unpacked = [self._opened.enter_context(unpacked_data_set(path)) for path in archives]
         return [self._source, *self._unpacked]
 
     def _translated(self, pair: str) -> Path:
@@ -56,9 +58,16 @@ class DataSets:
         if not out.exists():
             out.mkdir()
             task = multiea.load(self._found(pair), train_ratio=0)
-            kgs = [kg if kg.name == HUB else with_names(kg, self._found(f"{kg.name}.tsv")) for kg in task.kgs]
+            kgs = [
+                kg if kg.name == HUB else with_names(kg, self._found(f"{kg.name}.tsv", NAMES_HEADER)) for kg in task.kgs
+            ]
             write_task(Task(kgs, held_out=task.known, name=out.name), out)
         return out
+
+
+def _first_line(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.readline().rstrip("\n")
 
 
 def with_names(kg: KnowledgeGraph, path: Path) -> KnowledgeGraph:
