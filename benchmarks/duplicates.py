@@ -158,11 +158,11 @@ def scores(
     judged = known.join(of_seeds, on=["kg", "record"], how="anti")
     found = alignment.groups.filter(pl.col("status") != "seed").join(judged, on=["kg", "entity"], how="inner")
     in_groups = judged.filter(pl.col("known").is_not_null())
-    across = _pairs(found.filter(pl.col("known").is_not_null()), "group_id"), _pairs(in_groups, "known")
+    of_groups = _pairs(found.filter(pl.col("known").is_not_null()), "group_id"), _pairs(in_groups, "known")
     copied = judged.with_columns(record=pl.col("kg") + " " + pl.col("record"))
     across, inside = (
         [pairs.filter((pl.col("kg") == pl.col("kg_right")) == is_inside) for pairs in of_both]
-        for is_inside, of_both in ((False, across), (True, (_pairs(found, "group_id"), _pairs(copied, "record"))))
+        for is_inside, of_both in ((False, of_groups), (True, (_pairs(found, "group_id"), _pairs(copied, "record"))))
     )
     return (
         tuple(alignment.history.get("duplicates", wanted)),

@@ -61,7 +61,7 @@ def runs(options: argparse.Namespace, done: set[Key]) -> Iterator[Row]:
         for split in options.splits:
             task = multiea.load(source, random_state=split, train_ratio=0.3)
             for state in options.random_states:
-                settings = {"random_state": state, "device": options.device}
+                settings = {"random_state": state, "device": options.device, "evidence": "structure"}
                 key = (task.name, split, state)
                 if (*key, "anew", None) not in done:
                     yield row_of((*key, "anew", None), *timed(task, settings))

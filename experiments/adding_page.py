@@ -88,10 +88,10 @@ def _runs(rows: list[Row], data: str) -> str:
 TEXT = """# Adding a KG
 
 Each KG in turn is removed from a data set, the other KGs are aligned (`multiea align`), and the removed KG is added to
-that run (`multiea add`). Seeds and held-out groups are the same as in a run over all KGs at once. Scores are F1 of
-pairs, means over splits and random states. The difference is in points, with its standard error over the splits. Old
-groups kept or grown: the share of the groups of the first run, including seeds, whose members are still together, with
-or without new members.
+that run (`multiea add`). Only structure is compared. Seeds and held-out groups are the same as in a run over all KGs at
+once. Scores are F1 of pairs, means over splits and random states. The difference is in points, with its standard error
+over the splits. Old groups kept or grown: the share of the groups of the first run, including seeds, whose members are
+still together, with or without new members.
 
 | data | added KG | F1, KG added | F1, all KGs at once | difference | old groups kept or grown | ratio of seconds | runs |
 |---|---|---|---|---|---|---|---|

@@ -37,6 +37,7 @@ RESULTS = FOLDER / "results" / "default_engine.json"
 PAGE = FOLDER.parent / "docs" / "results" / "default-engine.md"
 STATES = (0, 1, 2)
 SHARE_REDUCED = 0.2
+EVIDENCE = ("--evidence", "structure")  # experiments/evidence.py has the other kinds
 Key = tuple[str, str, int]
 
 
@@ -70,7 +71,8 @@ def commands(options: argparse.Namespace, folder: Path, done: set[Key]) -> Itera
             if ("command", name, state) in done:
                 continue
             data = data_set(case.build, options.source, folder)
-            command = ["align", str(data), *case.options, "--random-state", str(state), "--out", str(folder / "run")]
+            command = ["align", str(data), *EVIDENCE, *case.options, "--random-state", str(state)]
+            command += ["--out", str(folder / "run")]
             start = time.perf_counter()
             answer = json.loads(run_command(*command, "--force", "--json", "--no-progress"))
             seconds = time.perf_counter() - start
@@ -95,7 +97,7 @@ def ablations(options: argparse.Namespace, folder: Path, done: set[Key]) -> Iter
                 if (part, name, state) in done:
                     continue
                 task = task_of(name, state, options.source, folder)
-                scores = multiea.align(task, random_state=state, **chosen).evaluate()
+                scores = multiea.align(task, evidence="structure", random_state=state, **chosen).evaluate()
                 kept = {key: scores[key] for key in ("m_hits", "pairs")}
                 yield {"what": part, "case": name, "random_state": state, **kept, **machine()}
 
@@ -107,7 +109,7 @@ def dangling(options: argparse.Namespace, folder: Path, done: set[Key]) -> Itera
             if ("alone", name, state) in done:
                 continue
             task, without_counterpart = remove_counterparts(task_of(name, state, options.source, folder), state)
-            alignment = multiea.align(task, random_state=state)
+            alignment = multiea.align(task, evidence="structure", random_state=state)
             counts = {  # with the keys of the stored results
                 "lonely": sum(map(len, without_counterpart)),
                 "left_alone": share_unmatched(alignment.found.groups, without_counterpart),

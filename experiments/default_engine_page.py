@@ -100,10 +100,11 @@ def _devices(rows: Iterator[Row]) -> str:
 
 TEXT = """# The default engine: scores, parts, confidences
 
-`multiea align` with default settings, except for the options in the first column. 30% of the groups are seeds. Pool
-`test` ranks among the held-out entities, as in the literature; pool `all` among all non-seed entities. M-Hits is in
-percent; for two KGs it is Hits. Scores are means over random states. Seconds and memory are those of the whole command;
-memory is the maximum over the runs.
+`multiea align --evidence structure` with default settings, except for the options in the first column: names and
+attributes are not compared ([evidence](evidence.md) has results with them). 30% of the groups are seeds. Pool `test`
+ranks among the held-out entities, as in the literature; pool `all` among all non-seed entities. M-Hits is in percent;
+for two KGs it is Hits. Scores are means over random states. Seconds and memory are those of the whole command; memory
+is the maximum over the runs.
 
 {commands}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import load
 from multiea.data.task import Task
 from multiea.evaluation.evaluate import evaluate
+from multiea.explain.explainer import Explainer
+from multiea.explain.explanation import Explanation
 from multiea.exports.export import FORMATS, Choices, Written, export, refuse_unused_options
 from multiea.exports.graph_objects import to_networkx, to_pyg
 from multiea.exports.representatives import merged_names
@@ -47,6 +50,19 @@ class Alignment(AlignmentResult):
     def evaluate(self, held_out: Groups | None = None) -> dict[str, Any]:
         """Scores against held-out groups (the task's own by default), as in metrics.json."""
         return evaluate(self, held_out)
+
+    def explain(self, entity: str, other: str | None = None) -> Explanation:
+        """Why two entities are in one group or not, in log-odds; of one entity, its group or its best candidates.
+
+        An entity is given by its id, as kg/id or kg:id, or by a name that one entity has.
+
+        >>> print(alignment.explain("en/Oslo", "fr/Oslo"))  # doctest: +SKIP
+        """
+        return self._explainer.explain(entity, other)
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        return Explainer(self)
 
     def with_enhancement(self, enhancement: Enhancement) -> Alignment:
         """The same embeddings, compared and grouped in another way."""

@@ -21,6 +21,8 @@ OWN_OPTIONS = {"--out", "--config", "--set", "--force", "--json", "--progress"}
 # For each option: the words that set it, the value of its setting, and the words without which it has no effect.
 EXAMPLES: dict[str, tuple[list[str], Any, list[str]]] = {
     "--engine": (["kecg"], "kecg", []),
+    "--evidence": (["names", "--evidence", "attributes"], ("names", "attributes"), []),
+    "--name-model": (["model"], "model", []),
     "--random-state": (["7"], 7, []),
     "--device": (["cpu"], "cpu", []),
     "--pairwise": ([], True, ["--engine", "multiea"]),
@@ -114,7 +116,8 @@ def test_the_help_names_the_default_of_the_setting(option: str) -> None:
     if key.startswith("training.") and default is not None:
         assert text.endswith("By default that of the encoder.")
     elif default is not None and default is not False and default != ():
-        assert text.endswith(f"Default: {default}.")
+        shown = ", ".join(default) if isinstance(default, tuple) else default
+        assert text.endswith(f"Default: {shown}.")
 
 
 @pytest.mark.parametrize("option", ["--random-state", "--device", "--lenient"])

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from multiea.cli.main import app
 from support.places import PROJECT
+from support.shell import printed_by_shell
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 ENTITIES, SEEDS = 60, 10
@@ -68,11 +69,32 @@ def test_the_demo_prints_what_the_readme_shows(tmp_path: Path) -> None:
     assert shown[1] in result.output
 
 
+def bash_block() -> str:
+    (block,) = re.findall(r"```bash\n(.*?)```", README, flags=re.DOTALL)
+    return str(block)
+
+
+def test_the_first_example_needs_no_seeds_and_finds_the_groups_that_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    printed = printed_by_shell(bash_block())
+    assert "people: 3 KGs, 0 seeds" in printed
+    assert "evidence: names, attributes" in printed
+    assert "confidences: estimated without seeds" in printed
+    shown = re.search(r"```\n(archive .*?)```", README, flags=re.DOTALL)
+    assert shown is not None
+    header, *groups = [line.split("\t") for line in Path("run/groups.tsv").read_text(encoding="utf-8").splitlines()]
+    shown_header, *shown_groups = [line.split() for line in shown[1].splitlines()]
+    assert shown_header == header
+    assert {tuple(group) for group in shown_groups} == {tuple(filter(None, row)) for row in groups}
+
+
 def test_three_commands_turn_three_files_and_ten_seeds_into_a_merged_graph_and_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (block,) = re.findall(r"```bash\n(.*?)```", README, flags=re.DOTALL)
-    commands = [shlex.split(line, comments=True) for line in block.splitlines()]
+    lines = [line for line in bash_block().splitlines() if line.startswith("multiea ")]
+    commands = [shlex.split(line.replace("people", "mydata"), comments=True) for line in lines]
     assert [command[:2] for command in commands] == [["multiea", name] for name in ("align", "export", "report")]
     write_three_kgs(tmp_path / "mydata")
     monkeypatch.chdir(tmp_path)

@@ -9,19 +9,16 @@ from __future__ import annotations
 import contextlib
 import io
 import re
-import shlex
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from typer.testing import CliRunner
 
-from multiea.cli.main import app
 from multiea.engines.encoders.registry import ENCODERS
 from multiea.settings.engines import TRAINING_DEFAULTS
 from support.places import PROJECT
+from support.shell import printed_by_shell
 
 TUTORIALS = sorted((PROJECT / "docs" / "tutorials").glob("*.md"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL)
@@ -37,19 +34,6 @@ class Block(NamedTuple):
 def blocks_of(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [Block(found[1], found[2], text.count("\n", 0, found.start()) + 1) for found in BLOCK.finditer(text)]
-
-
-def printed_by_shell(text: str) -> str:
-    """Runs a block of bash: `multiea` in this process, which is faster, all other lines in bash."""
-    output = ""
-    for part in re.split(r"^(multiea (?:.*\\\n)*.*\n)", text, flags=re.MULTILINE):
-        if part.startswith("multiea "):
-            result = CliRunner().invoke(app, shlex.split(part)[1:], catch_exceptions=False)
-            assert result.exit_code == 0, f"{part}{result.output}"
-            output += result.stdout
-        elif part.strip():
-            output += subprocess.run(["bash", "-ec", part], check=True, capture_output=True, text=True).stdout
-    return output
 
 
 def printed_by_python(text: str, names: dict[str, Any]) -> str:
@@ -87,7 +71,7 @@ def page_id(page: Path) -> str:
 
 
 def test_all_tutorials_are_there() -> None:
-    assert {page.stem for page in TUTORIALS} >= {"rdf", "csv", "reproduce", "encoder", "exports", "adding"}
+    assert {page.stem for page in TUTORIALS} >= {"rdf", "csv", "tables", "ontologies", "encoder", "exports", "adding"}
 
 
 @pytest.mark.usefixtures("encoders_restored")

@@ -60,3 +60,19 @@ def test_a_doubtful_member_is_dropped_and_the_group_stays() -> None:
     found = Calibration(threshold=0.3).apply(groups, inside)
     assert found.groups.members.tolist() == [[0, 0, -1]]
     np.testing.assert_allclose(found.confidence, [[0.9, 0.9, 0]], rtol=1e-5)
+
+
+def test_without_known_groups_good_pairs_are_kept_where_they_score_lower_than_those_it_was_calibrated_on() -> None:
+    """The scores of the last round and of the final embeddings differ: a threshold between them drops right groups."""
+    found, inside, _ = pairs_of_score(np.full(20, 0.8), np.ones(20, dtype=bool))
+    calibration = calibrate(found, inside, Groups.empty(NAMES), with_evidence=True)
+    assert calibration.examples == 0
+    lower = calibration.apply(found, inside * 0.8)
+    assert len(lower.groups) == 20
+
+
+def test_without_known_groups_pairs_that_would_lower_the_expected_f1_are_dropped() -> None:
+    score = np.concatenate([np.full(20, 0.8), np.full(20, 0.02)])
+    found, inside, _ = pairs_of_score(score, np.ones(40, dtype=bool))
+    kept = calibrate(found, inside, Groups.empty(NAMES), with_evidence=True).apply(found, inside)
+    assert sorted(kept.groups.members[:, 0].tolist()) == list(range(20))

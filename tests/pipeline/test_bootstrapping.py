@@ -13,7 +13,7 @@ from torch.nn.functional import normalize
 import multiea
 from multiea import Alignment, Bootstrapping, Groups, InputError, SettingError, Task
 from multiea.data.synthetic import Synthesis, write_synthetic
-from multiea.pipeline.bootstrapping import fuse
+from multiea.pipeline.propagator import fuse
 from multiea.similarity import search
 from support.metrics import flat_scores
 from support.quick import FEW_EPOCHS, align

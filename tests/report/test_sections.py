@@ -13,6 +13,7 @@ import torch
 import multiea
 from multiea import Groups, Task
 from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.grouping.calibration import Calibration
 from multiea.grouping.found_groups import FoundGroups
 from multiea.report import embedding_map
 from multiea.report.groups_by_confidence import groups_by_confidence
@@ -21,6 +22,7 @@ from multiea.report.subject import Subject
 from multiea.runs.run import Run
 from support.handmade import chain_alignment
 from support.html_pages import checked_text
+from support.tasks import two_tables
 
 
 def test_without_opentsne_the_page_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,6 +62,27 @@ def test_rounds_without_validation_seeds_have_no_score(tmp_path: Path) -> None:
     page = checked_text(tmp_path / "page.html")
     assert "too few seeds for validation" in page
     assert "F1 of pairs on validation seeds" not in page
+
+
+def test_the_summary_says_which_evidence_was_used_and_that_confidences_are_estimated_without_seeds(
+    tmp_path: Path,
+) -> None:
+    alignment = multiea.align(two_tables(12))
+    alignment.report(tmp_path / "page.html")
+    text = checked_text(tmp_path / "page.html")
+    assert "Evidence: names, attributes." in text
+    assert "Confidences are estimated without seeds: no known group" in text
+    assert "Warning:" not in text
+
+
+def test_the_summary_warns_of_a_low_score_on_validation_seeds(tmp_path: Path) -> None:
+    alignment = chain_alignment(2, 20, seeds=5)
+    calibration = Calibration(threshold=0.3, examples=12, validation_f1=0.25)
+    replace(alignment, calibration=calibration).report(tmp_path / "page.html")
+    text = checked_text(tmp_path / "page.html")
+    assert "F1 of pairs on the validation seeds is 25.0%." in text
+    assert "Warning: pair F1 on validation seeds is low, 0.25" in text
+    assert "Warning: only 12 pairs could be judged" in text
 
 
 def test_shared_neighbours_are_members_of_one_group() -> None:

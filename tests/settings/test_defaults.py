@@ -90,12 +90,14 @@ def test_align_takes_every_setting_as_a_shortcut() -> None:
     assert [parameters[name].default for name in ("settings", "previous", "grown_from")] == [None, None, None]
     changes: dict[str, Any] = {
         "engine": "propagation+multiea",
+        "evidence": ("structure", "names"),
+        "name_model": "model",
         "random_state": 3,
         "device": "cpu",
         "fusion_weight": 0.5,
         "duplicates": ("a",),
         "data": Data(source=("world",)),
-        "enhancement": Enhancement("none"),
+        "enhancement": Enhancement("none", candidates=20),
         "propagation": Propagation(hops=1),
         "bootstrap": Bootstrapping(rounds=1),
         "training": Training(epochs=5),

@@ -1,4 +1,4 @@
-"""The same task, embeddings or alignment in another order: entities, triples, groups and KGs."""
+"""The same task, embeddings or alignment in another order: entities, triples, literals, names, groups and KGs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 
@@ -48,7 +49,8 @@ class Shuffling:
                     relations=kg.relations.gather(relations),
                     triples=triples.astype(np.int32),
                     names=None if kg.names is None else kg.names.gather(entities),
-                    literals=kg.literals.clear(),
+                    literals=_shuffled_rows(kg.literals, place, seed),
+                    given_names=_shuffled_rows(kg.given_names, place, seed),
                 )
             )
             positions.append(place)
@@ -100,6 +102,12 @@ def shuffled_alignment(alignment: Alignment, seed: int) -> Alignment:
         duplicates=type(alignment.duplicates)(),
         _scores_of_all=None,
     )
+
+
+def _shuffled_rows(table: pl.DataFrame, place: np.ndarray, seed: int) -> pl.DataFrame:
+    """A table about entities with their new positions, its rows in another order."""
+    moved = table.with_columns(entity=pl.Series(place).gather(table["entity"]))
+    return moved.sample(fraction=1, shuffle=True, seed=seed)
 
 
 def _moved(members: np.ndarray, kg_order: Sequence[int], positions: Sequence[np.ndarray]) -> np.ndarray:

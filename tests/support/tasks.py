@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from multiea import Alignment, AlignSettings, Groups, KnowledgeGraph, Task
+from multiea import Alignment, AlignSettings, Groups, KnowledgeGraph, Task, load
 from multiea.grouping.found_groups import FoundGroups
 
 
@@ -23,6 +24,16 @@ def tiny_task(kgs: int = 3, entities: int = 7, seed: int = 0) -> Task:
         graphs.append(KnowledgeGraph.from_triples(f"kg{number}", triples, entities=names))
     rows = [{f"kg{number}": f"e{i}" for number in range(kgs) if (i + number) % 4 or number < 2} for i in range(5)]
     return Task(graphs, Groups.from_names(graphs, rows))
+
+
+def two_tables(entities: int) -> Task:
+    """Two tables of records with equal names and sizes, without seeds."""
+    rng = np.random.default_rng(0)
+    letters = rng.integers(0, 26, (entities, 2, 7)) + ord("a")
+    names = [" ".join("".join(map(chr, word)) for word in name) for name in letters.tolist()]
+    sizes = rng.integers(10, 10_000, entities).tolist()
+    return load({kg: pl.DataFrame({"id": [f"{kg}{i}" for i in range(entities)], "name": names, "size": sizes})
+                 for kg in ("a", "b")})  # fmt: skip
 
 
 def ring(name: str, size: int = 40) -> KnowledgeGraph:

@@ -40,7 +40,7 @@ def demo(
     if not as_json:
         task = load("world")
         show_kgs(inspect(task))
-        out.print(f"\naligning by structure only, from {len(task.seeds):,} seeds ...")
+        out.print(f"\naligning by structure and names, from {len(task.seeds):,} seeds ...")
     from multiea.api import align_and_save  # deferred: imports torch
 
     run = align_and_save(AlignSettings.default(data=Data(source=("world",))), out_folder, force=force)

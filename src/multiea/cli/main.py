@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.cli import add, align, compare, config, data, demo, evaluate, export, report, reproduce
+from multiea.cli import add, align, compare, config, data, demo, evaluate, explain, export, report, reproduce
 from multiea.cli.console import out
 from multiea.foundation.version import __version__
 
@@ -22,6 +22,7 @@ COMMANDS = (
     add.add,
     evaluate.evaluate,
     compare.compare,
+    explain.explain,
     export.export,
     report.report,
     reproduce.reproduce,

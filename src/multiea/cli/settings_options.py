@@ -53,7 +53,7 @@ def _parameter(option: str, key: str) -> inspect.Parameter:
     hint = SCHEMA.keys[key]
     inner = get_args(hint)[0] if NoneType in get_args(hint) else hint
     is_list, is_flag = get_origin(inner) is tuple, inner is bool
-    help_text = _help(key) + (" May be given several times." if is_list else "")
+    help_text = _help(key, is_list=is_list)
     annotation = list[str] | None if is_list else bool if is_flag else inner | None
     return inspect.Parameter(
         option.removeprefix("--").replace("-", "_"),
@@ -63,13 +63,15 @@ def _parameter(option: str, key: str) -> inspect.Parameter:
     )
 
 
-def _help(key: str) -> str:
+def _help(key: str, *, is_list: bool) -> str:
     """The explanation of a setting, with its default where the text does not name one."""
     table, _, name = key.rpartition(".")
     about = explanations(SCHEMA.tables[table] if table else AlignSettings)[name]
+    about += " May be given several times." if is_list else ""
     defaults = AlignSettings.default(PROPAGATION)
     value = getattr(getattr(defaults, table) if table else defaults, name)
     depends_on_engine = table == "training"
     if value is None or value is False or value == () or depends_on_engine:
         return about + (" By default that of the encoder." if depends_on_engine and value is not None else "")
-    return f"{about} Default: {toml_value(value).strip(chr(34))}."
+    shown = ", ".join(value) if isinstance(value, tuple) else toml_value(value).strip(chr(34))
+    return f"{about} Default: {shown}."

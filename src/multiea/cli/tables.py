@@ -22,10 +22,12 @@ WIDEST_MATRIX = 20  # for more KGs only the JSON has all pairs
 
 
 def show_process(alignment: AlignmentResult) -> None:
-    """The engine, the pseudo-labels, and what confidences are based on."""
-    from multiea.similarity.search import SEARCHES  # deferred: imports torch
+    """The evidence, the engine, the pseudo-labels, and what confidences are based on."""
+    from multiea.evaluation.self_check import evidence_used  # deferred: imports torch
+    from multiea.similarity.search import SEARCHES
 
-    history, calibration, settings = alignment.history, alignment.calibration, alignment.settings
+    history, settings = alignment.history, alignment.settings
+    out.print(f"evidence: {', '.join(evidence_used(alignment))}")
     words = f"engine {settings.engine}"
     words += ", trained on each pair of KGs separately" if settings.pairwise else ""
     if "bootstrap" in history:
@@ -34,14 +36,26 @@ def show_process(alignment: AlignmentResult) -> None:
         words += f"{counted(history['marks'] - len(alignment.known.groups), 'pseudo-label')}"
         words += f"; search {search} ({SEARCHES[search]})"
     out.print(words)
+    _show_confidence_basis(alignment)
+
+
+def _show_confidence_basis(alignment: AlignmentResult) -> None:
+    """What confidences are based on, and F1 of pairs on validation seeds."""
+    from multiea.evaluation.self_check import ESTIMATED, confidence_basis  # deferred: imports torch
+
+    calibration = alignment.calibration
+    unmatched = f"members below {calibration.threshold:.2f} stay unmatched"
     if calibration.examples:
         few = "" if calibration.examples >= ENOUGH_EXAMPLES else "; these are few, so confidences are a rough guide"
-        out.print(
-            f"confidences: calibrated on {counted(calibration.examples, 'pair')} of validation seeds; members below "
-            f"{calibration.threshold:.2f} stay unmatched{few}"
-        )
+        pairs = counted(calibration.examples, "pair")
+        out.print(f"confidences: calibrated on {pairs} of validation seeds; {unmatched}{few}")
+    elif confidence_basis(alignment) == ESTIMATED:
+        why = "since these are too few to judge by" if len(alignment.known.groups) else "from the scores alone"
+        out.print(f"confidences: {ESTIMATED}, {why}; {unmatched}")
     else:
         out.print("confidences: plain scores, not probabilities; there were too few seeds to calibrate on")
+    if calibration.validation_f1 is not None:
+        out.print(f"pair F1 on validation seeds: {calibration.validation_f1:.2f}")
 
 
 def show_open_seeds(run: Run) -> None:

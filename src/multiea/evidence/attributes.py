@@ -39,8 +39,7 @@ def attribute_features(
     found = [] if anchors is None else quantities(numeric, anchors)
     tokens = []
     for number, (kg, table) in enumerate(zip(kgs, tables, strict=True)):
-        parts = [_words(table), _dates(table), _whole_numbers(table), grid_tokens(numeric[number], number, found)]
-        own = pl.concat(parts)
+        own = pl.concat([value_tokens(table), grid_tokens(numeric[number], number, found)])
         if with_names:
             names = plain_names(kg).filter(pl.col("entity").cast(pl.Int64).is_in(own["row"].unique().implode()))
             own = pl.concat([own, _split(names["entity"], names["text"])]).unique()
@@ -50,6 +49,11 @@ def attribute_features(
         Features(matrix, pl.int_range(len(kg.entities), eager=True).to_numpy(), len(kg.entities))
         for kg, matrix in zip(kgs, matrices, strict=True)
     ]
+
+
+def value_tokens(table: pl.DataFrame) -> pl.DataFrame:
+    """The words, whole values, dates and whole numbers of parsed attributes: row (the entity), token."""
+    return pl.concat([_words(table), _dates(table), _whole_numbers(table)])
 
 
 def _words(table: pl.DataFrame) -> pl.DataFrame:

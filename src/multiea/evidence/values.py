@@ -6,8 +6,11 @@ import polars as pl
 
 MOST = 0.8  # a property is of a kind if this share of its values is
 _CLOCK = r"^(?:(\d+):)?(\d{1,3}):(\d{2})(?:\.\d+)?$"
-_SPOKEN = r"^(?:(\d+) ?h\w* ?)?(?:(\d+) ?m\w* ?)?(?:(\d+) ?s\w*)?$"
-_NUMBER = r"^[^\d.,+-]{0,3}([+-]?\d[\d,' ]*(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*[\p{L}%°²³/\"']{0,8}\.?$"
+_SPOKEN = r"^(?:(\d+) ?h[a-z]* ?)?(?:(\d+) ?m[a-z]* ?)?(?:(\d+) ?s[a-z]*)?$"
+# Before a number there may be signs, such as $, or a currency: letters there make a code, such as Q42 or AB12.
+_BEFORE = r"^(?:[A-Z]{2,3}\p{Sc} ?|[A-Z]{3} |[^\p{L}\d.,+-]{1,3})?"
+_NUMBER = _BEFORE + r"([+-]?\d[\d,' ]*(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*[\p{L}%°²³/\"']{0,8}\.?$"
+_DECIMAL_COMMA = r"^([+-]?\d+),(\d{1,2}|\d{4,})$"  # three digits after a comma are thousands
 _ISO_DATE = r"^([12]\d{3})-(\d{2})-(\d{2})(?:[T ].*|Z)?$"
 _WRITTEN_DATE = r"^(\d{1,2})[./](\d{1,2})[./]([12]\d{3})$"
 NUMBER, DATE, TEXT = "number", "date", "text"
@@ -41,7 +44,8 @@ def _spoken() -> pl.Expr:
 
 
 def _number() -> pl.Expr:
-    return pl.col("value").str.extract(_NUMBER, 1).str.replace_all(r"[,' ]", "").cast(pl.Float64, strict=False)
+    found = pl.col("value").str.extract(_NUMBER, 1).str.strip_chars().str.replace(_DECIMAL_COMMA, "$1.$2")
+    return found.str.replace_all(r"[,' ]", "").cast(pl.Float64, strict=False)
 
 
 def _date() -> pl.Expr:

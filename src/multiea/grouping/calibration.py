@@ -16,6 +16,7 @@ PRIOR = np.array([0.0, 1.0, 0.0])  # the score itself is the probability
 # Where names or attributes are compared as well, scores are too cautious: measured without seeds on tables and graphs.
 PRIOR_WITH_EVIDENCE = np.array([2.0, 2.0, 0.0])
 PRIOR_WEIGHT = 1.0
+LEAST_CONFIDENCE = 0.35  # of a member where names or attributes are compared as well; seeds rarely judge weaker ones
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,14 @@ class Calibration:
     """How a score becomes a probability, and the least confidence with which a member stays in its group.
 
     coefficients: of the constant, of the pair's score and of the mean score of its group, both as logits. examples: the
-    number of pairs it was learned from; with none, the score itself is the confidence.
+    number of pairs it was learned from; with none, no seed judged it. validation_f1: of pairs, on the validation
+    seeds and at the threshold, where there are examples.
     """
 
     coefficients: tuple[float, ...] = (0.0, 1.0, 0.0)
     threshold: float = 0.0
     examples: int = 0
+    validation_f1: float | None = None
 
     def probabilities(self, inside: np.ndarray) -> np.ndarray:
         """The probability of each pair of members to be right, (groups, M, M), NaN where one is absent.
@@ -38,14 +41,22 @@ class Calibration:
         most = (self.examples + 1) / (self.examples + 2) if self.examples else 1.0
         return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
 
-    def apply(self, groups: Groups, inside: np.ndarray, matched: np.ndarray | None = None) -> FoundGroups:
+    def score_at(self, probability: float) -> float:
+        """The score of a pair that is right with this probability, in a group of pairs like it."""
+        constant, *slopes = self.coefficients
+        logit = (np.log(probability / (1 - probability)) - constant) / max(sum(slopes), 1e-6)
+        return float(1 / (1 + np.exp(-np.clip(logit, -50, 50))))
+
+    def apply(
+        self, groups: Groups, inside: np.ndarray, matched: np.ndarray | None = None, *, one_by_one: bool = False
+    ) -> FoundGroups:
         """The groups with each member's confidence: its mean probability to be the same as another member.
 
-        Members below the threshold are dropped, and groups with one member left. inside: the scores of all pairs of
+        Members below the threshold are dropped, and groups with one member left. one_by_one: each group loses its
+        member first, since it may be what weakens the others. inside: the scores of all pairs of
         members. matched: which pairs are each other's best match; all by default.
         """
-        confidence = _member_means(self.probabilities(inside))
-        kept = groups.present & (confidence >= self.threshold)
+        kept = self._members_kept(groups.present, inside, one_by_one=one_by_one)
         members = np.where(kept, groups.members, ABSENT)
         inside = np.where(kept[:, :, None] & kept[:, None, :], inside, np.nan)
         enough = kept.sum(axis=1) > 1
@@ -61,6 +72,21 @@ class Calibration:
             pair_confidence[chosen],
             known if matched is None else known & matched[chosen],
         )
+
+    def _members_kept(self, present: np.ndarray, inside: np.ndarray, *, one_by_one: bool) -> np.ndarray:
+        """Which members stay, (groups, M)."""
+        kept = present.copy()
+        if not one_by_one:
+            return np.asarray(kept & (_member_means(self.probabilities(inside)) >= self.threshold))
+        for _ in range(present.shape[1]):
+            within = np.where(kept[:, :, None] & kept[:, None, :], inside, np.nan)
+            confidence = np.where(kept, _member_means(self.probabilities(within)), np.inf)
+            weakest = confidence.min(axis=1, initial=np.inf)
+            is_dropped = (confidence == weakest[:, None]) & (weakest[:, None] < self.threshold)
+            if not is_dropped.any():
+                break
+            kept &= ~is_dropped
+        return kept
 
 
 def calibrate(groups: Groups, inside: np.ndarray, known: Groups, *, with_evidence: bool = False) -> Calibration:
@@ -95,11 +121,18 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups, *, with_evidenc
     kept = level[:, None] >= THRESHOLDS
     pairs_known = np.triu(known.overlap(), 1).sum()
     f1 = 2 * (weight * truth @ kept) / (weight @ kept + pairs_known)
-    return replace(learned, threshold=float(THRESHOLDS[f1 >= f1.max() - 1e-9].mean()))
+    best = float(f1.max())
+    threshold = float(THRESHOLDS[f1 >= best - 1e-9].mean())
+    threshold = max(threshold, LEAST_CONFIDENCE) if with_evidence else threshold
+    return replace(learned, threshold=threshold, validation_f1=best)
 
 
 def _expected_threshold(calibration: Calibration, inside: np.ndarray) -> float:
-    """The least confidence of a member for which the expected F1 of pairs is best."""
+    """The least confidence of a member for which the expected F1 of pairs is best.
+
+    It is half of the best F1: a pair above it raises F1, one below lowers it. The confidence of the last pair that is
+    kept here would be too strict for other scores, where all pairs are good.
+    """
     member = _member_means(calibration.probabilities(inside))
     lower = np.minimum(member[:, :, None], member[:, None, :])
     known = ~np.isnan(inside) & np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
@@ -108,7 +141,7 @@ def _expected_threshold(calibration: Calibration, inside: np.ndarray) -> float:
         return 0.0
     right = np.cumsum(level)
     f1 = 2 * right / (np.arange(1, len(level) + 1) + right[-1])
-    return float(level[f1.argmax()])
+    return float(f1.max() / 2)
 
 
 def _features(inside: np.ndarray) -> np.ndarray:

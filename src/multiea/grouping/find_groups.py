@@ -20,6 +20,8 @@ from multiea.similarity.enhancement import Pairs
 from multiea.similarity.mean_similarity import MeanSimilarity
 from multiea.similarity.pools import Comparable
 
+LEAST_PROBABILITY = 0.35  # of a match that joins groups, where names or attributes are compared as well
+
 
 def find_groups(
     task: Task,
@@ -34,10 +36,10 @@ def find_groups(
     task: in canonical order. with_duplicates: the names of these KGs; chosen_duplicates chooses them. Entities without
     an embedding (all zero) and without other evidence stay unmatched.
     """
-    embeddings = compared.embeddings
-    assert isinstance(embeddings, Tensor)
     kgs = sorted({task.kg_names.index(name) for name in with_duplicates})
     matches = mutual_matches(scores, pools, kgs)
+    if compared.evidence is not None and not kgs:  # repeated entities share a score, which is low for each
+        matches = matches.above(calibration.score_at(LEAST_PROBABILITY))
     groups = join_matches(matches, task.kg_names)
     similarity = _similarity(task, compared)
     copies = Duplicates()
@@ -53,7 +55,7 @@ def find_groups(
         dropped = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[dropped, column] = inside[dropped, :, column] = np.nan
         groups.members[dropped, column] = ABSENT
-    found = calibration.apply(groups, inside, matched)
+    found = calibration.apply(groups, inside, matched, one_by_one=compared.evidence is not None)
     if compared.evidence is not None:
         return found, copies.following(groups, found)
     return found, find_duplicates(found, scores, pools, similarity.embeddings, task.seeds, kgs)

@@ -11,6 +11,7 @@ import numpy as np
 
 from multiea.data.task import Task
 from multiea.engines.devices import resolve_device
+from multiea.evaluation.self_check import doubts
 from multiea.foundation.errors import InputError, SettingError, resolve
 from multiea.graph.canonical_order import CanonicalOrder
 from multiea.grouping.alignment import AlignmentResult
@@ -53,6 +54,8 @@ def align(
     seconds |= {stage: seconds.get(stage, 0.0) + spent for stage, spent in result.seconds.items()}
     result = replace(result, seconds=seconds)
     result = result if ancestor is None else result.following(ancestor)
+    for words in doubts(result):
+        log.warning("%s", words)
     return replace(result, seconds=seconds | {"align": time.perf_counter() - begin})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +12,6 @@ from torch import Tensor
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.seed_split import split_seeds
 from multiea.data.task import Task
-from multiea.engines.adjacency import Adjacency, OutgoingEdges
-from multiea.engines.propagation import embed
 from multiea.evidence.evidence import Evidence
 from multiea.foundation import progress
 from multiea.foundation.errors import SettingError
@@ -22,6 +19,7 @@ from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.judging import scores_of_pairs
 from multiea.grouping.matching import Scores, cliques, join_matches, mutual_matches, scores_inside
 from multiea.pipeline.learned import LearnedEmbeddings
+from multiea.pipeline.propagator import Propagator, SecondView, is_uneven
 from multiea.pipeline.pseudo_labels import select_matches, select_pseudo_labels
 from multiea.pipeline.warm_start import WarmStart, without_leakage
 from multiea.settings.tree import AlignSettings
@@ -34,16 +32,6 @@ VALIDATION_RATIO = 0.1
 WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
 LEAST_CHANGE = 0.03  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
-UNEVEN = 0.5  # marks are uneven if some two KGs share less than this part of what others share
-
-
-@dataclass(frozen=True)
-class SecondView:
-    """Embeddings of another engine that are compared as well: made without the validation seeds, and with them."""
-
-    without_validation: Tensor
-    final: Tensor
-    weight: float
 
 
 @dataclass(frozen=True)
@@ -77,54 +65,6 @@ class _BestRound:
     weights: Weights
 
 
-class _Propagator:
-    """Embeds a task from any set of marks, fused with a second view where there is one."""
-
-    def __init__(
-        self, task: Task, settings: AlignSettings, second_view: SecondView | None, device: torch.device
-    ) -> None:
-        self._settings, self._second_view = settings, second_view
-        self._sizes = [len(kg.entities) for kg in task.kgs]
-        self.device = device
-        self.adjacencies = [Adjacency(kg, device) for kg in task.kgs]
-
-    def embed(self, marks: Groups, seeds: int, number: int, outgoing: Sequence[OutgoingEdges] | None = None) -> Tensor:
-        """Embeddings from marks, of which the first are seeds. number: of the round, for random numbers.
-
-        outgoing: the edges of the entities to embed in a round; None for the final embeddings of all entities.
-        """
-        view = self._second_view
-        weights = _mark_weights(marks, seeds, self._settings.bootstrap.partial_weight)
-        own = self._embed(self.adjacencies, marks, number, weights, outgoing)
-        if view is None:
-            return own
-        return fuse(own, view.final if outgoing is None else view.without_validation, view.weight)
-
-    def embed_pairs(self, marks: Groups, number: int, outgoing: Sequence[OutgoingEdges]) -> EmbedPair:
-        """Embeddings of each pair of KGs from the marks that both have; where marks are uneven, others are noise."""
-
-        def of_pair(a: int, b: int) -> tuple[Tensor, Tensor]:
-            both = marks.present[:, a] & marks.present[:, b]
-            shared = Groups((marks.kg_names[a], marks.kg_names[b]), marks.members[both][:, [a, b]])
-            edges = [outgoing[a], outgoing[b]]
-            whole = self._embed([self.adjacencies[a], self.adjacencies[b]], shared, number, None, edges)
-            left, right = torch.split(whole, [self._sizes[a], self._sizes[b]])
-            return left[edges[0].entities], right[edges[1].entities]
-
-        return of_pair
-
-    def _embed(
-        self,
-        adjacencies: Sequence[Adjacency],
-        marks: Groups,
-        number: int,
-        weights: np.ndarray | None,
-        outgoing: Sequence[OutgoingEdges] | None,
-    ) -> Tensor:
-        random_state = (self._settings.random_state * 1_000_003 + number) % 2**63
-        return embed(adjacencies, marks, self._settings.propagation, random_state, weights, outgoing)
-
-
 def propagate(
     task: Task,
     settings: AlignSettings,
@@ -141,7 +81,7 @@ def propagate(
     groups whose members, not whose links, limit where pseudo-labels may come from with bootstrap pool `test`.
     """
     known = _KnownGroups.of(task, settings.random_state, warm_start)
-    propagator = _Propagator(task, settings, second_view, device)
+    propagator = Propagator(task, settings, second_view, device)
     all_known = task.seeds.joined(known.all_completed)
     final_pools = candidate_pools("all", task, all_known, known.validation)
     is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, final_pools)], device)
@@ -174,7 +114,7 @@ class _Rounds:
         task: Task,
         settings: AlignSettings,
         known: _KnownGroups,
-        propagator: _Propagator,
+        propagator: Propagator,
         pools: list[np.ndarray],
         evidence: Evidence | None,
     ) -> None:
@@ -234,11 +174,11 @@ class _Rounds:
         if evidence is not None and (not len(marks) or not self.has_structure):
             evidence = evidence.without_structure()
             embeddings = torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device)
-        elif evidence is not None and _is_uneven(marks):
+        elif evidence is not None and is_uneven(marks):
             embeddings = self._propagator.embed_pairs(marks, number, self._outgoing)
         else:
             embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
-        compared = Comparable(embeddings, near_marks, evidence, weights)
+        compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
         return pool_similarities_with_weights(task, compared, self._pools, self._settings.enhancement, validation)
 
     def _groups(self, scores: Scores) -> tuple[Groups, Calibration, float]:
@@ -264,12 +204,6 @@ def _share_of_new(groups: Groups, before: Groups) -> float:
     return 1 - float(np.mean(same)) if len(groups) else 0.0
 
 
-def _is_uneven(marks: Groups) -> bool:
-    """Whether some two KGs share far fewer marks than others do."""
-    shared = marks.overlap()[np.triu_indices(len(marks.kg_names), 1)]
-    return bool(shared.min() < UNEVEN * shared.max())
-
-
 def _round_pools(
     task: Task, settings: AlignSettings, known: _KnownGroups, test_entities: Groups | None
 ) -> list[np.ndarray]:
@@ -280,16 +214,3 @@ def _round_pools(
         raise SettingError("bootstrap 'test' needs held-out groups, to whose entities it is limited; use all or none")
     columns = zip(test_entities.members.T, known.validation.members.T, strict=True)
     return [np.unique(np.concatenate([a[a != ABSENT], b[b != ABSENT]])) for a, b in columns]
-
-
-def fuse(one: Tensor, other: Tensor, weight: float) -> Tensor:
-    """Concatenated so that cosines are the weighted sum of both engines' cosines; unit length, zero where both are."""
-    parts = torch.cat([one * (1 - weight) ** 0.5, other.to(one) * weight**0.5], dim=1)
-    return torch.div(parts, parts.norm(dim=1, keepdim=True).clamp(min=1e-12))
-
-
-def _mark_weights(marks: Groups, seeds: int, partial_weight: float) -> np.ndarray:
-    """The weight of each mark: one for seeds, which come first, and for complete groups."""
-    is_partial_pseudo_label = marks.sizes < len(marks.kg_names)
-    is_partial_pseudo_label[:seeds] = False
-    return np.where(is_partial_pseudo_label, partial_weight, 1.0)

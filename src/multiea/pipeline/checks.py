@@ -52,6 +52,16 @@ def check_task(task: Task, kinds: Sequence[str], evidence: Evidence | None) -> N
     _check_reach_of_seeds(task, known)
 
 
+def check_encoder_has_seeds(task: Task, encoder: str) -> None:
+    """Refuses to train an encoder without seeds, whatever other evidence there is."""
+    if not len(task.seeds) and not len(task.open_seeds):
+        raise InputError(
+            f"'{task.name}' has no seeds, which the encoder '{encoder}' is trained with",
+            expected="a few known groups to learn from",
+            hint="Give them as seeds.tsv with one column per KG, or use the engine propagation, which needs none",
+        )
+
+
 def _check_reach_of_seeds(task: Task, known: Groups) -> None:
     """Structure alone needs seeds with neighbours in at least two KGs."""
     unreached = [

@@ -28,9 +28,10 @@ from multiea.grouping.alignment import AlignmentResult, scores_in_given_order
 from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.find_groups import chosen_duplicates, find_groups
 from multiea.grouping.matching import join_matches, mutual_matches, scores_inside
-from multiea.pipeline.bootstrapping import VALIDATION_RATIO, SecondView, propagate
-from multiea.pipeline.checks import check_task, warn_of_unreached_entities
+from multiea.pipeline.bootstrapping import VALIDATION_RATIO, propagate
+from multiea.pipeline.checks import check_encoder_has_seeds, check_task, warn_of_unreached_entities
 from multiea.pipeline.learned import LearnedEmbeddings
+from multiea.pipeline.propagator import SecondView
 from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AUTO, AlignSettings
@@ -48,6 +49,8 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
         with memory_errors_explained(), timed(seconds, "evidence"):
             evidence = _collect_evidence(canonical, settings)
     check_task(canonical, settings.evidence_kinds, evidence)
+    if settings.encoder is not None:
+        check_encoder_has_seeds(canonical, settings.encoder)
     with memory_errors_explained(), timed(seconds, "engine"):
         learned = _learn_embeddings(canonical, settings, start, evidence)
     warn_of_unreached_entities(canonical, learned.embeddings, evidence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from multiea.evaluation.self_check import confidence_basis
 from multiea.foundation.errors import counted
 from multiea.report.charts import Axes, axis_range, bars, chart, vertical_line
 from multiea.report.markup import Content, Html, Section, as_table, element, joined, paragraph, table
@@ -28,12 +29,13 @@ def confidences(subject: Subject) -> Section:
     total = np.sum([count for _, count in counts], axis=0)
     first, median, third = np.quantile(subject.confidence, (0.25, 0.5, 0.75))
     words = f"{counted(len(subject.found), 'group')}; quartiles {first:.2f}, {median:.2f} and {third:.2f}."
+    basis = f"Confidences are {confidence_basis(subject.alignment)}."
     rows: list[list[Content]] = [
         [f"{edges[at]:.2f} to {edges[at + 1]:.2f}", *(int(count[at]) for _, count in counts)]
         for at in reversed(np.flatnonzero(total))
     ]
     numbers = table("Found groups by confidence", ["confidence", *(name for name, _ in counts)], rows)
-    text = element("div", paragraph(MEANING), paragraph(words))
+    text = element("div", paragraph(f"{MEANING} {basis}"), paragraph(words))
     side_by_side = element("div", text, _histogram(subject, edges, counts, words), class_="charts")
     return Section(ANCHOR, TITLE, joined([side_by_side, as_table(numbers)]))
 

@@ -1,11 +1,15 @@
-"""The most and the least confident groups, each with its members and the neighbours they share."""
+"""The most and the least confident groups, each with its members, its evidence and the neighbours they share."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import polars as pl
 
 from multiea.data.groups import ABSENT
+from multiea.explain.facts import local_name
+from multiea.explain.steps import steps_of_groups
 from multiea.foundation.errors import counted
 from multiea.grouping.judging import judged_groups
 from multiea.report.markup import (
@@ -23,6 +27,7 @@ from multiea.report.markup import (
 )
 from multiea.report.shared_neighbours import shared_neighbours
 from multiea.report.subject import Subject
+from multiea.report.waterfall import WATERFALL, waterfall
 
 SHOWN = 10  # groups in each of the two sections
 MAX_NEIGHBOUR_GROUPS = 8
@@ -34,13 +39,16 @@ def groups_by_confidence(subject: Subject) -> list[Section]:
     """The most and the least confident groups; no group is in both sections."""
     rows = subject.by_confidence
     most, least = rows[:SHOWN], rows[SHOWN:][::-1][:SHOWN]
-    sections = [_section(subject, "most-confident", "Most confident groups", most)]
+    steps = steps_of_groups(subject.alignment, np.concatenate([most, least])) if len(rows) else []
+    sections = [_section(subject, "most-confident", "Most confident groups", most, steps[: len(most)])]
     if len(least):
-        sections.append(_section(subject, "least-confident", "Least confident groups", least))
+        sections.append(_section(subject, "least-confident", "Least confident groups", least, steps[len(most) :]))
     return sections
 
 
-def _section(subject: Subject, anchor: str, title: str, rows: np.ndarray) -> Section:
+def _section(
+    subject: Subject, anchor: str, title: str, rows: np.ndarray, steps: Sequence[Mapping[str, float]]
+) -> Section:
     if not len(rows):
         return Section(anchor, title, paragraph("No group was found."))
     edges = None
@@ -52,12 +60,14 @@ def _section(subject: Subject, anchor: str, title: str, rows: np.ndarray) -> Sec
         words += "(unknown if they do not contain its members)"
     words += ". Open a group to see its members"
     words += "." if edges is None else f" and the neighbours they share. {ARROWS}"
+    words += f" {WATERFALL}"
     judged, correct = judged_groups(subject.found.take(rows), subject.alignment.task.held_out)
     parts = [paragraph(words)]
     for at, row in enumerate(rows):
         own_edges = None if edges is None else edges.filter(pl.col("shown") == at)
         verdict = _verdict(float(judged[at]), bool(correct[at])) if subject.scores else None
-        parts.append(_group(subject, int(row), verdict, own_edges, open_=at == 0))
+        drawn = waterfall(subject.found_ids[row], steps[at])
+        parts.append(_group(subject, int(row), verdict, drawn, own_edges, open_=at == 0))
     return Section(anchor, title, joined(parts))
 
 
@@ -70,14 +80,16 @@ def _verdict(judged: float, correct: bool) -> str:
     return "correct" if judged == 1 else "correct as far as known"
 
 
-def _group(subject: Subject, row: int, verdict: str | None, edges: pl.DataFrame | None, *, open_: bool) -> Html:
+def _group(
+    subject: Subject, row: int, verdict: str | None, drawn: Html, edges: pl.DataFrame | None, *, open_: bool
+) -> Html:
     members, kgs = subject.found.members[row], np.flatnonzero(subject.found.members[row] != ABSENT)
     names = dict.fromkeys(isolated(subject.name(int(kg), int(members[kg]))) for kg in kgs)
     summary = [element("b", f"{subject.confidence[row]:.2f}"), Html(" · ".join(names))]
     if verdict is not None:
         summary.append(element("span", verdict, class_=f"verdict {verdict.split()[0]}"))
     group_id = subject.found_ids[row]
-    body = [_members(subject, row, group_id)]
+    body = [_members(subject, row, group_id), drawn]
     if edges is not None:
         body.append(_neighbours(subject, group_id, kgs, edges))
     return collapsible(Html(" ".join(summary)), *body, open_=open_)
@@ -125,15 +137,8 @@ def _edges(subject: Subject, kg: int, edges: pl.DataFrame) -> Html:
     relations, parts = subject.alignment.task.kgs[kg].relations, []
     for relation, forwards, neighbour in edges.select("relation", "forwards", "neighbour").head(MAX_EDGES).iter_rows():
         arrow = element("span", "→" if forwards else "←", class_="arrow")
-        name = element("bdi", _local_name(str(relations[int(relation)])), class_="relation")
+        name = element("bdi", shortened(local_name(str(relations[int(relation)]))), class_="relation")
         parts.append(element("div", name, " ", arrow, " ", isolated(subject.name(kg, int(neighbour)))))
     if len(edges) > MAX_EDGES:
         parts.append(element("div", f"and {len(edges) - MAX_EDGES:,} more"))
     return Html("".join(parts) or "-")
-
-
-def _local_name(relation: str) -> str:
-    """A relation without its namespace, if it is an IRI."""
-    if "://" not in relation:
-        return shortened(relation)
-    return shortened(relation.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from multiea.evaluation.self_check import ESTIMATED, confidence_basis, doubts, evidence_used
 from multiea.foundation.errors import SENTENCE_ENDS, counted
+from multiea.grouping.calibration import Calibration
 from multiea.report.markup import Cell, Content, Html, Section, element, joined, note, paragraph, percent, table
 from multiea.report.subject import Subject
 
@@ -24,12 +26,14 @@ def summary(subject: Subject) -> Section:
         for title, value, detail in _figures(subject)
     ]
     kgs = counted(len(task.kgs), "knowledge graph")
-    sentence = f"{kgs} (KGs) aligned by the engine {subject.alignment.settings.engine}: {', '.join(task.kg_names)}."
+    sentence = f"{kgs} (KGs) aligned by the engine {subject.alignment.settings.engine}: {', '.join(task.kg_names)}. "
+    sentence += f"Evidence: {', '.join(evidence_used(subject.alignment))}."
     parts = [
         paragraph(sentence),
         paragraph(TERMS),
         element("dl", *tiles, class_="tiles"),
         paragraph(_calibration(subject)),
+        *(note(f"Warning: {words}.") for words in doubts(subject.alignment)),
         *_open_seeds(subject),
     ]
     if duplicates := len(subject.alignment.duplicates):
@@ -49,7 +53,9 @@ def _figures(subject: Subject) -> list[tuple[str, Content, str]]:
         ("Matched entities", percent(matched / max(total, 1)), f"{matched:,} in groups, {total - matched:,} unmatched"),
     ]
     if len(found):
-        figures.append(("Median confidence", f"{float(np.median(subject.confidence)):.2f}", "of the groups found"))
+        median = f"{float(np.median(subject.confidence)):.2f}"
+        is_estimated = confidence_basis(subject.alignment) == ESTIMATED
+        figures.append(("Median confidence", median, ESTIMATED if is_estimated else "of the groups found"))
     if subject.scores:
         pairs = subject.scores["pairs"]
         detail = f"precision {percent(pairs['precision'])}, recall {percent(pairs['recall'])}"
@@ -67,10 +73,22 @@ def _calibration(subject: Subject) -> str:
         pairs = counted(calibration.examples, "pair")
         words = f"Confidences are probabilities. They are calibrated on {pairs} that were found without the validation "
         words += "seeds and then compared with them. "
-        words += f"Entities with a confidence below {calibration.threshold:.2f} stay unmatched."
+        words += f"{_unmatched(calibration)} {_validation(calibration)}".strip()
+    elif confidence_basis(subject.alignment) == ESTIMATED:
+        words = f"Confidences are {ESTIMATED}: no known group could tell how often such scores are right. "
+        words += _unmatched(calibration)
     else:
         words = "Confidences are uncalibrated scores, not probabilities: there were too few seeds for validation."
     return words if subject.scores else f"{words} No groups were held out, so the result cannot be scored."
+
+
+def _unmatched(calibration: Calibration) -> str:
+    return f"Entities with a confidence below {calibration.threshold:.2f} stay unmatched."
+
+
+def _validation(calibration: Calibration) -> str:
+    f1 = calibration.validation_f1
+    return "" if f1 is None else f"F1 of pairs on the validation seeds is {percent(f1)}."
 
 
 def _open_seeds(subject: Subject) -> list[Html]:

@@ -22,6 +22,7 @@ from multiea.reproduction.stored_results import current_settings, store, stored_
 from multiea.settings.engines import check_engine, default_enhancement, default_training, unused_settings
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.training import Training
+from multiea.settings.tree import STRUCTURE
 
 BYTES_PER_PARAMETER = 4
 MEGABYTE = 1 << 20  # as in the paper
@@ -75,6 +76,7 @@ def run_cell(
     task = task_of(cell.data, random_state, settings.pop("train_ratio", TRAIN_RATIO))
     modes = _enhancements(cell, settings.pop("gamma", None))
     shortcuts = {key: part for key, part in settings.items() if key not in TRAINING_KEYS}
+    shortcuts["evidence"] = STRUCTURE  # as in the paper
     if "training" not in unused_settings(settings["engine"]):
         shortcuts["training"] = _training(cell, value, quick=quick)
     start = time.perf_counter()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from multiea.evaluation.evaluate import evaluate
+from multiea.evaluation.self_check import confidence_basis, evidence_used, validation_scores
 from multiea.foundation.memory import peak_rss_mb
 from multiea.grouping.alignment import AlignmentResult
 
@@ -38,7 +39,8 @@ class Run:
             total = read + seconds.get("align", 0.0) + time.perf_counter() - start
             seconds = {"read": read, **stages, "total": total}
         memory = peak_rss_mb() if alignment.peak_rss_mb is None else alignment.peak_rss_mb
-        metrics |= {"engine": alignment.settings.engine}
+        metrics |= {"engine": alignment.settings.engine, "evidence": evidence_used(alignment)}
+        metrics |= {"calibration": confidence_basis(alignment), "validation": validation_scores(alignment)}
         metrics |= {name: alignment.history.get(name) for name in ("bootstrap", "search")}
         return cls(alignment, metrics | {"seconds": seconds, "peak_rss_mb": memory})
 

@@ -171,6 +171,8 @@ class AlignSettings:
         return replace(settings, duplicates=duplicates, evidence=evidence, **tables)
 
     def _check_evidence(self) -> None:
+        single = tuple(part.strip() for one in self.evidence for part in one.split(","))  # --evidence names,structure
+        object.__setattr__(self, "evidence", tuple(dict.fromkeys(single)))
         for one in self.evidence:
             resolve(one, dict.fromkeys((AUTO, *EVIDENCE)), what="evidence")
         if not self.evidence:

@@ -120,9 +120,12 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
 def _mixed(
     compared: Mapping[Pair, Compared], comparison: Comparison, enhancement: Enhancement, mixing: Mixing
 ) -> Pairs:
-    """Direct scores, and where there are third KGs the scores of paths through one of them."""
-    direct = direct_scores(compared, comparison, enhancement, mixing)
-    weights, kgs = enhancement.weights, range(len(comparison.sizes))
+    return with_paths(direct_scores(compared, comparison, enhancement, mixing), enhancement, mixing)
+
+
+def with_paths(direct: Mapping[Pair, SparseScores], enhancement: Enhancement, mixing: Mixing) -> Pairs:
+    """Direct scores with paths through third KGs added, where the mode asks for it."""
+    weights, kgs = enhancement.weights, sorted({kg for pair in direct for kg in pair})
     if enhancement.mode != "sharpened" or len(kgs) == 2 or len(weights) == 1 or not weights[1]:
         return dict(direct)
     best = {pair: scores.top(CANDIDATES_PER_STEP, above=NEGLIGIBLE) for pair, scores in direct.items()}
@@ -131,7 +134,7 @@ def _mixed(
         direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
     enhanced: Pairs = {}
     for a, b in combinations(kgs, 2):
-        thirds = [kg for kg in kgs if kg not in (a, b) and comparison.sizes[kg]]
+        thirds = [kg for kg in kgs if kg not in (a, b) and direct[a, kg].shape[1]]
         shape = direct[a, b].shape
         paths = [two_step_paths(best[a, via], best[via, b], shape[1]) for via in thirds]
         keys = torch.cat([direct[a, b].keys, *(keys for keys, _ in paths)])

@@ -41,7 +41,7 @@ class MeanSimilarity:
             return np.asarray(structure)
         pair = self._pair(left, right)
         factors = pair.row_factors[rows] * pair.column_factors[columns]
-        return values_at(pair.added, rows, columns) + pair.structure_share * factors * structure
+        return np.asarray(values_at(pair.added, rows, columns) + pair.structure_share * factors * structure)
 
     def beside_structure(self, left: int, right: int) -> sp.csr_array:
         """What all evidence beside structure adds to the similarities, (left entities, right entities)."""

@@ -28,13 +28,14 @@ class Comparable:
     """What the entities of a task are compared by, in canonical order.
 
     embeddings: of all entities, (N, d), KG after KG; or a function that gives those of two KGs, where each pair of KGs
-    has its own. signatures: of all entities. evidence: beside structure, with its weights.
+    has its own, on the given device. signatures: of all entities. evidence: beside structure, with its weights.
     """
 
     embeddings: Tensor | EmbedPair
     signatures: Signatures | None = None
     evidence: Evidence | None = None
     weights: Weights = field(default_factory=Weights)
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
 
 def candidate_pools(pool: str, task: Task, seeds: Groups, held_out: Groups) -> list[np.ndarray]:
@@ -90,7 +91,7 @@ def _comparison(
             compared.weights,
             known,
         )
-    return Comparison(sizes, torch.device("cpu"), embeddings, signatures, evidence, compared.weights, known)
+    return Comparison(sizes, compared.device, embeddings, signatures, evidence, compared.weights, known)
 
 
 def _joint_ids(task: Task, pools: Sequence[np.ndarray]) -> list[np.ndarray]:

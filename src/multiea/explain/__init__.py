@@ -1,0 +1,1 @@
+"""Why entities are, or are not, in one group."""

@@ -1,0 +1,88 @@
+"""The scores of all candidates of an alignment, before and after third KGs are added; all in canonical order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from multiea.data.task import Task
+from multiea.grouping.alignment import AlignmentResult
+from multiea.grouping.calibration import LEAST_SCORE
+from multiea.similarity.enhancement import Pairs, with_paths
+from multiea.similarity.pools import candidate_pools, pool_similarities, positions_in_pool
+from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores
+
+Node = tuple[int, int]  # the number of a KG, and the position of an entity there
+
+
+@dataclass(frozen=True)
+class CandidateScores:
+    """direct, enhanced: the scores of the candidates, without and with third KGs. pools: the candidates of each KG."""
+
+    pools: Sequence[np.ndarray]
+    direct: Pairs
+    enhanced: Pairs
+
+    @classmethod
+    def of(cls, alignment: AlignmentResult) -> CandidateScores:
+        """The scores from which the groups of an alignment were made."""
+        order, enhancement = alignment.order, alignment.enhancement
+        known = Task(order.canonical.kgs, order.groups_to_canonical(alignment.known.groups))
+        pools = candidate_pools("all", known, known.seeds, known.held_out)
+        compared = alignment.compared()
+        direct = pool_similarities(known, compared, pools, replace(enhancement, weights=(1.0,)))
+        sparse = {pair: matrix for pair, matrix in direct.items() if isinstance(matrix, SparseScores)}
+        if len(sparse) == len(direct):
+            return cls(pools, direct, with_paths(sparse, enhancement, compared.weights.mixing))
+        return cls(pools, direct, pool_similarities(known, compared, pools, enhancement))
+
+    def has(self, node: Node) -> bool:
+        """Whether an entity is a candidate; members of seeds are not."""
+        return bool(self._place(node) >= 0)
+
+    def at(self, scores: Pairs, pair: Node, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """The scores of some pairs of entities of two KGs, NaN where one is no candidate."""
+        places = [positions_in_pool(self.pools[kg], ends) for kg, ends in zip(pair, (left, right), strict=True)]
+        both = (places[0] >= 0) & (places[1] >= 0)
+        result = np.full(len(left), np.nan)
+        rows, columns = (torch.from_numpy(one[both]) for one in places)
+        result[both] = scores[pair].at(rows, columns).numpy()
+        return result
+
+    def row(self, scores: Pairs, node: Node, kg: int) -> np.ndarray:
+        """The scores of an entity with all candidates of another KG, (candidates,)."""
+        row = torch.tensor([self._place(node)])
+        return np.asarray(scores[node[0], kg].rows(row)[0].double().cpu().numpy())
+
+    def best(self, node: Node, kg: int, count: int) -> list[tuple[int, float]]:
+        """The best candidates of an entity in another KG with their scores, the best first."""
+        if not self.has(node) or not len(self.pools[kg]):
+            return []
+        scores = self.row(self.enhanced, node, kg)
+        order = np.argsort(-scores, kind="stable")[:count]
+        return [(int(self.pools[kg][at]), float(scores[at])) for at in order if scores[at] > NEGLIGIBLE]
+
+    def third_entities(self, one: Node, other: Node, count: int) -> list[tuple[Node, float, float]]:
+        """The entities of third KGs that connect two entities best, each with its scores with both."""
+        found = []
+        for via in range(len(self.pools)):
+            if via in (one[0], other[0]) or not len(self.pools[via]):
+                continue
+            left, right = self.row(self.direct, one, via), self.row(self.direct, other, via)
+            product = left * right
+            for at in np.argsort(-product, kind="stable")[:count]:
+                if product[at] > NEGLIGIBLE:
+                    found.append(((via, int(self.pools[via][at])), float(left[at]), float(right[at])))
+        return sorted(found, key=lambda path: -path[1] * path[2])[:count]
+
+    def _place(self, node: Node) -> int:
+        return int(positions_in_pool(self.pools[node[0]], np.array([node[1]]))[0])
+
+
+def logit(score: np.ndarray) -> np.ndarray:
+    """Scores as log-odds, within the limits of the calibration."""
+    clipped = np.clip(score, LEAST_SCORE, 1 - LEAST_SCORE)
+    return np.asarray(np.log(clipped / (1 - clipped)))

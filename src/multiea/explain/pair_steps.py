@@ -1,0 +1,115 @@
+"""The steps of one pair of entities, with the facts behind each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE
+from multiea.explain.agreeing_values import Values
+from multiea.explain.candidate_scores import CandidateScores, Node
+from multiea.explain.contributions import Contribution, Contributions
+from multiea.explain.explanation import CALIBRATION, COMPETITION, STEP_NAMES, THIRD_KGS, Step
+from multiea.explain.facts import Entity, Fact, ThirdEntity
+from multiea.explain.matched_neighbours import matched_neighbours
+from multiea.explain.matching_names import Names
+from multiea.explain.membership import Membership
+from multiea.explain.steps import steps_of_pairs
+from multiea.foundation.errors import counted
+from multiea.grouping.alignment import AlignmentResult
+
+MOST_FACTS = 5
+MOST_THIRD_ENTITIES = 3
+LEAST_FACTOR = 0.005  # by how much a factor differs from one to be shown
+
+
+class PairSteps:
+    """Makes the steps of pairs of one alignment. has_data: whether names, values and triples are at hand."""
+
+    def __init__(
+        self,
+        alignment: AlignmentResult,
+        contributions: Contributions,
+        scores: CandidateScores,
+        membership: Membership,
+        shown: Callable[[Node], Entity],
+        *,
+        has_data: bool,
+    ) -> None:
+        self._alignment, self._contributions, self._scores = alignment, contributions, scores
+        self._membership, self._shown, self._has_data = membership, shown, has_data
+        self._kgs = alignment.order.canonical.kgs
+        used = () if alignment.evidence is None else alignment.evidence.kinds
+        self._names = Names(self._kgs)
+        self._values = Values(self._kgs, membership.groups, with_names=NAMES in used)
+
+    def of(self, one: Node, other: Node, confidence: float | None) -> tuple[Step, ...]:
+        """The steps that add up to the log-odds of a confidence; without one, those of the evidence alone."""
+        (a, i), (b, j) = sorted((one, other))
+        ends = np.array([i]), np.array([j])
+        steps = [
+            Step(
+                STEP_NAMES[made.kind],
+                float(made.log_odds[0]),
+                made.weight,
+                float(made.similarity[0]),
+                *self._evidence_facts(made, one, other),
+            )
+            for made in self._contributions.of((a, b), *ends)
+        ]
+        if confidence is None:
+            return tuple(steps)
+        log_odds = steps_of_pairs(self._contributions, self._scores, (a, b), ends, np.array([confidence]))
+        for name in (COMPETITION, THIRD_KGS, CALIBRATION):
+            if name in log_odds:
+                steps.append(Step(name, float(log_odds[name][0]), None, None, *self._score_facts(name, one, other)))
+        return tuple(steps)
+
+    def _evidence_facts(self, made: Contribution, one: Node, other: Node) -> tuple[str, tuple[Fact, ...]]:
+        """What there is to say about a kind of evidence, and the facts behind it."""
+        lacking = [
+            self._shown(node).kg
+            for node, has in zip(sorted((one, other)), (made.has_left[0], made.has_right[0]), strict=True)
+            if not has
+        ]
+        if lacking:
+            return f"nothing to compare in {' and '.join(lacking)}: neutral", ()
+        note = f"similarity {made.similarity[0]:.2f} x weight {made.weight:.1f}"
+        said = made.weight * made.similarity[0]
+        if said and abs(made.log_odds[0] / said - 1) > LEAST_FACTOR:
+            note += f" x {made.log_odds[0] / said:.2f}, since other evidence is missing"
+        if made.kind != STRUCTURE and not made.similarity[0]:
+            note = "too different to be candidates"
+        facts: tuple[Fact, ...] = ()
+        if not self._has_data:
+            return note, facts
+        if made.kind == STRUCTURE:
+            pairs, count = matched_neighbours(self._kgs, self._membership, (one, other), self._shown, MOST_FACTS)
+            facts = tuple(pairs)
+            note += f"; {counted(count, 'matched neighbour')}"
+        elif made.kind == ATTRIBUTES:
+            facts = self._values.compared(one, other)
+        else:
+            names = self._names.best(one, other)
+            facts = () if names is None else (names,)
+        return note, facts
+
+    def _score_facts(self, name: str, one: Node, other: Node) -> tuple[str, tuple[Fact, ...]]:
+        pair, ends = (one[0], other[0]), (np.array([one[1]]), np.array([other[1]]))
+        direct, enhanced = (
+            float(self._scores.at(part, pair, *ends)[0]) for part in (self._scores.direct, self._scores.enhanced)
+        )
+        if np.isnan(direct):
+            return ("found for a seed; its scores are not kept" if name == COMPETITION else ""), ()
+        mode, calibration = self._alignment.enhancement.mode, self._alignment.calibration
+        if name == COMPETITION:
+            words = "rivals share the probability" if mode == "sharpened" else "none; another scale"
+            return f"{words}: direct score {direct:.3f}", ()
+        if name == CALIBRATION:
+            learned = f"learned from {counted(calibration.examples, 'pair')} of validation seeds"
+            return (learned if calibration.examples else "estimated without seeds"), ()
+        found = self._scores.third_entities(one, other, MOST_THIRD_ENTITIES)
+        return f"score with third KGs {enhanced:.3f}", tuple(
+            ThirdEntity(self._shown(via), left, right) for via, left, right in found
+        )

@@ -1,0 +1,140 @@
+"""Evidence of a task: what is collected, what is missing, and the part of some entities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from multiea import Groups, KnowledgeGraph
+from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE, Evidence, collect_evidence, mutual_best
+from support.evidence import named_kg, table_kg
+
+CITIES = ["Oslo", "Bergen", "Paris", "Lyon", "Berlin", "Hamburg", "Vienna", "Graz", "Madrid", "Sevilla"]
+EVERY = (STRUCTURE, NAMES, ATTRIBUTES)
+
+
+def collected(kgs: list[KnowledgeGraph], kinds: tuple[str, ...] = EVERY, seeds: Groups | None = None) -> Evidence:
+    return collect_evidence(kgs, kinds, Groups.empty(tuple(kg.name for kg in kgs)) if seeds is None else seeds)
+
+
+@pytest.fixture
+def two() -> list[KnowledgeGraph]:
+    """Two tables with names and colours in another order; the last of each has no name."""
+    colours = ["red", "blue", "teal", "pink", "gold", "grey", "plum", "sand", "mint", "rust"]
+    one = table_kg("a", name=[*CITIES[:-1], None], colour=colours)
+    other = table_kg("b", name=[None, *reversed(CITIES[:-1])], colour=list(reversed(colours)))
+    return [one, other]
+
+
+def test_names_and_attributes_find_the_same_entities(two: list[KnowledgeGraph]) -> None:
+    evidence = collected(two)
+    assert set(evidence.kinds) == {NAMES, ATTRIBUTES}
+    for kind in evidence.kinds.values():
+        matrix = kind.similarity[0, 1].toarray()
+        has = kind.has_any[0]
+        assert (matrix.argmax(axis=1)[has] == np.arange(10)[::-1][has]).all()
+
+
+def test_entities_without_a_name_are_known_to_have_none(two: list[KnowledgeGraph]) -> None:
+    evidence = collected(two)
+    assert evidence.kinds[NAMES].has_any[0].tolist() == [True] * 9 + [False]
+    assert evidence.kinds[NAMES].has_any[1].tolist() == [False] + [True] * 9
+    assert all(has.all() for has in evidence.has_any())
+    assert not collected(two, (NAMES,)).has_any()[0][-1]
+
+
+@pytest.mark.parametrize("kinds", [(NAMES,), (ATTRIBUTES,), (STRUCTURE,)])
+def test_only_what_is_wanted_is_collected(two: list[KnowledgeGraph], kinds: tuple[str, ...]) -> None:
+    assert set(collected(two, kinds).kinds) == set(kinds) - {STRUCTURE}
+
+
+def test_a_kind_that_only_one_kg_has_is_left_out(two: list[KnowledgeGraph]) -> None:
+    names_only = named_kg("c", [[city] for city in CITIES])
+    assert set(collected([two[0], names_only]).kinds) == {NAMES}
+    codes = table_kg("c", code=[f"K{number}" for number in range(10)])
+    assert set(collected([named_kg("d", [[city] for city in CITIES]), codes]).kinds) == set()
+
+
+def test_structure_counts_for_entities_with_a_triple_where_it_is_wanted(two: list[KnowledgeGraph]) -> None:
+    one, other = (replace(kg, relations=kg.entities[:1], triples=np.array([[0, 0, 1]], dtype=np.int32)) for kg in two)
+    evidence = collected([one, other])
+    assert [has.nonzero()[0].tolist() for has in evidence.has_structure] == [[0, 1], [0, 1]]
+    assert evidence.has_triples
+    assert not collected([one, two[1]]).has_triples
+    assert not collected([one, other], (NAMES, ATTRIBUTES)).has_triples
+    assert not evidence.without_structure().has_triples
+    assert set(evidence.without_structure().kinds) == set(evidence.kinds)
+
+
+def test_the_evidence_within_pools_is_that_of_their_entities(two: list[KnowledgeGraph]) -> None:
+    whole = collected(two)
+    pools = [np.array([1, 3, 9]), np.array([0, 6, 8, 2])]
+    part = whole.within(pools)
+    for kind, one in whole.kinds.items():
+        wanted = one.similarity[0, 1].toarray()[np.ix_(*pools)]
+        np.testing.assert_array_equal(part.kinds[kind].similarity[0, 1].toarray(), wanted)
+        for has, of_part, pool in zip(one.has_any, part.kinds[kind].has_any, pools, strict=True):
+            np.testing.assert_array_equal(of_part, has[pool])
+    assert [len(has) for has in part.has_structure] == [3, 4]
+
+
+def test_seeds_tell_which_numbers_correspond_where_no_words_do() -> None:
+    """Without seeds nothing says that seconds and milliseconds are the same; with them the other rows are found."""
+    lengths = np.random.default_rng(0).permutation(np.arange(100, 160))
+    kgs = [table_kg("a", seconds=lengths.tolist()), table_kg("b", ms=(lengths * 1000 + 1).tolist())]
+    assert ATTRIBUTES not in collected(kgs).kinds
+    seeds = Groups(("a", "b"), np.stack([np.arange(20), np.arange(20)], axis=1).astype(np.int32))
+    found = collected(kgs, seeds=seeds).kinds[ATTRIBUTES].similarity[0, 1].toarray()
+    assert (found.argmax(axis=1)[20:] == np.arange(20, 60)).mean() > 0.95
+
+
+def test_pairs_that_names_make_certain_tell_which_numbers_correspond() -> None:
+    """The last rows have no name: they are found by numbers, whose correspondence the named rows show."""
+    rng = np.random.default_rng(1)
+    sizes = rng.permutation(np.arange(100, 700, 10))
+    words = np.array(["kalo", "mirent", "tasvor", "zelqua", "ostib", "brun", "feld", "gard"])
+    names = [f"{' '.join(rng.permutation(words)[:3])} {chr(97 + row % 26)}{chr(97 + row // 26)}" for row in range(60)]
+    names = [*names[:40], *[None] * 20]  # type: ignore[list-item]
+    kgs = [
+        table_kg("a", name=names, metres=sizes.tolist()),
+        table_kg("b", name=names, km=(sizes / 1000 + 1e-5).tolist()),
+    ]
+    found = collected(kgs).kinds[ATTRIBUTES].similarity[0, 1].toarray()
+    assert (found.argmax(axis=1)[40:] == np.arange(40, 60)).mean() > 0.9
+
+
+def test_ignored_properties_and_roles_of_the_user_count() -> None:
+    one, other = (table_kg(kg, key=CITIES, shade=CITIES) for kg in "ab")
+    assert set(collected([one, other]).kinds) == {ATTRIBUTES}
+    ignored = [replace(kg, property_roles={"key": "ignore", "shade": "ignore"}) for kg in (one, other)]
+    assert not collected(ignored).kinds
+    as_names = [replace(kg, property_roles={"key": "name", "shade": "ignore"}) for kg in (one, other)]
+    assert set(collected(as_names).kinds) == {NAMES}
+
+
+def test_the_order_of_literals_changes_nothing(two: list[KnowledgeGraph]) -> None:
+    moved = [replace(kg, literals=kg.literals.sample(fraction=1, shuffle=True, seed=3)) for kg in two]
+    one, other = collected(two), collected(moved)
+    for kind in (NAMES, ATTRIBUTES):
+        first, second = (part.kinds[kind].similarity[0, 1].toarray() for part in (one, other))
+        np.testing.assert_array_equal(first, second)
+
+
+def test_each_others_best_are_pairs_only_by_a_margin_and_similar_enough() -> None:
+    similarity = sp.csr_array(
+        np.array([[0.9, 0.2, 0, 0], [0.8, 0.6, 0, 0.1], [0, 0, 0.7, 0.69], [0, 0, 0, 0.3], [0, 0, 0, 0]], np.float32)
+    )
+    row, column = mutual_best(similarity, 0.2, 0.05)
+    assert list(zip(row.tolist(), column.tolist(), strict=True)) == [(0, 0)]
+    row, column = mutual_best(similarity, 0.95, 0.05)
+    assert len(row) == 0
+
+
+def test_literals_of_a_table_give_the_same_evidence_as_names_given_beside_it() -> None:
+    stated = [table_kg(kg, name=CITIES) for kg in "ab"]
+    given = [named_kg(kg, [[city] for city in CITIES]) for kg in "ab"]
+    one, other = (collected(kgs).kinds[NAMES].similarity[0, 1].toarray() for kgs in (stated, given))
+    np.testing.assert_array_equal(one, other)
