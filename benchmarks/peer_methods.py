@@ -19,6 +19,7 @@ from multiea.data.task import Task
 from multiea.evidence.text import plain_text
 
 THRESHOLD = 0.95  # what Splink's documentation uses for clusters
+THRESHOLDS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, THRESHOLD, 0.99, 0.999, 0.9999)
 COMPARED = ("title", "artist", "album")  # texts that records may have besides their name
 PAIRS = {"left_kg": pl.String, "left": pl.String, "right_kg": pl.String, "right": pl.String}
 
@@ -38,8 +39,11 @@ def equal_names(task: Task) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def splink(task: Task) -> pl.DataFrame:
-    """Splink as a competent user sets it up: cleaned columns, blocking rules, EM, term frequencies, clusters."""
+def splink(task: Task, thresholds: Sequence[float]) -> pl.DataFrame:
+    """Splink as a competent user sets it up: cleaned columns, blocking rules, EM, term frequencies, clusters.
+
+    The pairs have one more column, threshold: the clusters of several thresholds.
+    """
     import splink.comparison_library as cl  # deferred: extra `peers`
     from splink import Linker, SettingsCreator, block_on
     from splink.backends.duckdb import DuckDBAPI
@@ -73,13 +77,24 @@ def splink(task: Task) -> pl.DataFrame:
     exact = [block_on("name", "round(lat)") if "lat" in columns else block_on(*texts[:2])]
     linker.training.estimate_probability_two_random_records_match(exact, recall=0.5)
     linker.training.estimate_u_using_random_sampling(max_pairs=2e6, seed=1)
-    for rule in (block_on(texts[0]), block_on("round(lat)", "round(lon)") if "lat" in columns else block_on(texts[-1])):
-        linker.training.estimate_parameters_using_expectation_maximisation(rule)
-    predicted = linker.inference.predict(threshold_match_probability=THRESHOLD)
-    clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(predicted, THRESHOLD)
-    members = pl.from_arrow(clusters.as_pyarrow_table())
-    assert isinstance(members, pl.DataFrame)
-    return cluster_pairs(members.select(cluster="cluster_id", kg="source_dataset", entity="unique_id"))
+    for rule in _training_rules(texts, columns, len(comparisons)):
+        linker.training.estimate_parameters_using_expectation_maximisation(block_on(*rule))
+    predicted = linker.inference.predict(threshold_match_probability=min(thresholds))
+    found: list[pl.DataFrame] = []
+    for threshold in thresholds:
+        clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(predicted, threshold)
+        members = pl.from_arrow(clusters.as_pyarrow_table())
+        assert isinstance(members, pl.DataFrame)
+        pairs = cluster_pairs(members.select(cluster="cluster_id", kg="source_dataset", entity="unique_id"))
+        found.append(pairs.with_columns(threshold=pl.lit(threshold)))
+    return pl.concat(found)
+
+
+def _training_rules(texts: Sequence[str], columns: Sequence[str], comparisons: int) -> list[tuple[str, ...]]:
+    """What pairs agree on from which EM learns. A compared column that they agree on is not learned from them."""
+    if comparisons == 1:
+        return [(f"{texts[0]}_end",)]
+    return [(texts[0],), ("round(lat)", "round(lon)") if "lat" in columns else (texts[-1],)]
 
 
 def splink_records(kg: KnowledgeGraph) -> pl.DataFrame:
