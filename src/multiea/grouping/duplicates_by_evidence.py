@@ -67,14 +67,20 @@ class CopyFinder:
         probability = probability_of_copies(nearest, pool[row_of[pool] == ABSENT], matched, asked)
         group = nearest.group[asked] - self._first
         kept = (probability >= LEAST_PROBABILITY) & (group >= 0)
-        kept &= nearest.similarity[asked] >= self._usual_similarity(kg)
+        kept &= nearest.similarity[asked] >= self._least_similarity(kg, nearest.similarity[matched])
         return Copies(asked[kept], group[kept], probability[kept])
 
-    def _usual_similarity(self, kg: int) -> float:
-        """What nearly all matched entities of a KG reach with the other members of their group."""
+    def _least_similarity(self, kg: int, wrong: np.ndarray) -> float:
+        """What nearly all matched entities of a KG reach with their group, or half way to it from wrong groups.
+
+        Where all members of groups are equal, a copy with a typo is still far more similar than wrong groups are.
+        """
         matched = np.flatnonzero(self._row_of[kg] != ABSENT)
         own = mean_similarity(kg, matched, self._all, self._row_of[kg][matched], self._similarity)
-        return float(np.quantile(own, ATYPICAL)) if len(own) else np.inf
+        if not len(own) or not len(wrong):
+            return np.inf
+        usual, by_chance = np.quantile(own, ATYPICAL), np.quantile(wrong, 1 - ATYPICAL)
+        return float(min(usual, (usual + by_chance) / 2))
 
     def _has_other(self, repeating: Sequence[int]) -> np.ndarray:
         """Which groups have a member in a KG that repeats nothing."""
