@@ -19,6 +19,7 @@ from multiea.evidence.text import plain_text
 from multiea.evidence.tokens import tf_idf, token_counts
 from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values
 
+LARGEST_EXACT = 2**53  # whole numbers above are not exact as floating point numbers
 LONGEST_WHOLE_VALUE = 64  # characters of a value that also counts as a whole
 
 
@@ -35,7 +36,7 @@ def attribute_features(
     anchors: pairs of entities that are probably the same, from which corresponding numbers are found; without them
     numbers do not count.
     """
-    numeric = [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_not_null()) for table in tables]
+    numeric = [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_finite()) for table in tables]
     found = [] if anchors is None else quantities(numeric, anchors)
     tokens = []
     for number, (kg, table) in enumerate(zip(kgs, tables, strict=True)):
@@ -57,8 +58,9 @@ def value_tokens(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _words(table: pl.DataFrame) -> pl.DataFrame:
-    """The words of texts, and short texts as a whole."""
-    texts = table.filter(pl.col("kind") == TEXT)
+    """The words of texts, and short texts as a whole; also of values that are not of the kind of their property."""
+    unread = pl.coalesce("date", pl.col("number").cast(pl.String)).is_null()
+    texts = table.filter((pl.col("kind") == TEXT) | unread)
     plain = plain_text(texts["value"])
     whole = pl.DataFrame({"row": texts["entity"].cast(pl.Int64), "token": "=" + plain})
     short = whole.filter((plain.str.len_chars() <= LONGEST_WHOLE_VALUE) & plain.str.contains(" ", literal=True))
@@ -81,7 +83,13 @@ def _dates(table: pl.DataFrame) -> pl.DataFrame:
 def _whole_numbers(table: pl.DataFrame) -> pl.DataFrame:
     """Whole numbers as words, such as years, which other sources write inside texts."""
     whole = table.filter(
-        pl.col("kind") == NUMBER, pl.col("number").is_finite(), pl.col("number") == pl.col("number").round()
+        pl.col("kind") != TEXT,
+        pl.col("date").is_null(),
+        pl.col("number").is_finite(),
+        pl.col("number") == pl.col("number").round(),
     )
-    token = whole["number"].clip(-(2**62), 2**62).cast(pl.Int64).cast(pl.String)
+    is_exact = whole["number"].abs() < LARGEST_EXACT
+    digits = whole["value"].str.replace_all(r"\D", "")  # of long identifiers
+    rounded = whole["number"].clip(-LARGEST_EXACT, LARGEST_EXACT).cast(pl.Int64).cast(pl.String)
+    token = pl.select(pl.when(is_exact).then(rounded).otherwise(digits)).to_series()
     return pl.DataFrame({"row": whole["entity"].cast(pl.Int64), "token": token})

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 Anchors = Mapping[tuple[int, int], tuple[np.ndarray, np.ndarray]]
-FEWEST_ANCHORS = 8
+FEWEST_ANCHORS, MOST_ANCHORS = 8, 4000
 LEAST_AGREEMENT = 0.3  # share of the anchors in which the values of two properties agree
 LEAST_GAIN = 3.0  # how many times more often than in shuffled anchors
 TOLERANCE = 0.02  # relative difference of two values that agree
@@ -37,6 +37,7 @@ class Quantity:
 def quantities(tables: Sequence[pl.DataFrame], anchors: Anchors) -> list[Quantity]:
     """The corresponding numeric properties of all KGs; tables: entity, property, number of each KG."""
     links = []
+    anchors = {pair: _some(*ends) for pair, ends in anchors.items()}
     for (a, b), (left, right) in sorted(anchors.items()):
         columns = [_wide(tables[a], left), _wide(tables[b], right)]
         for p, x in columns[0].items():
@@ -46,6 +47,12 @@ def quantities(tables: Sequence[pl.DataFrame], anchors: Anchors) -> list[Quantit
                     links.append((-agreement, (a, p), (b, q), factor))
     clusters = _joined(sorted(links))
     return [_quantity(cluster, tables, anchors) for cluster in clusters]
+
+
+def _some(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """At most so many anchors, evenly chosen: more would not say more."""
+    step = max(1, len(left) // MOST_ANCHORS)
+    return left[::step], right[::step]
 
 
 def grid_tokens(table: pl.DataFrame, kg: int, found: Sequence[Quantity]) -> pl.DataFrame:
@@ -76,7 +83,8 @@ def _wide(table: pl.DataFrame, entities: np.ndarray) -> dict[str, np.ndarray]:
     for (name,), part in table.sort("property", "entity", "number").group_by("property", maintain_order=True):
         first = part.unique("entity", keep="first", maintain_order=True).select("entity", "number")
         values = wanted.join(first, on="entity", how="left", maintain_order="left")["number"]
-        columns[str(name)] = values.fill_null(float("nan")).to_numpy()
+        if values.count() >= FEWEST_ANCHORS:
+            columns[str(name)] = values.fill_null(float("nan")).to_numpy()
     return columns
 
 
@@ -125,7 +133,8 @@ def _quantity(factors: dict[tuple[int, str], float], tables: Sequence[pl.DataFra
         if None in own:
             continue
         sides = [
-            _wide(tables[kg].filter(pl.col("property") == name), ends)[name] * factors[kg, name]
+            _wide(tables[kg].filter(pl.col("property") == name), ends).get(name, np.full(len(ends), np.nan))
+            * factors[kg, name]
             for kg, name, ends in ((a, own[0], left), (b, own[1], right))
             if name is not None
         ]

@@ -33,6 +33,11 @@ class Calibration:
     examples: int = 0
     validation_f1: float | None = None
 
+    @classmethod
+    def unjudged(cls, *, with_evidence: bool) -> Calibration:
+        """Where no seed judges: the prior."""
+        return cls(tuple((PRIOR_WITH_EVIDENCE if with_evidence else PRIOR).tolist()))
+
     def probabilities(self, inside: np.ndarray) -> np.ndarray:
         """The probability of each pair of members to be right, (groups, M, M), NaN where one is absent.
 

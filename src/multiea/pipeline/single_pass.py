@@ -98,12 +98,13 @@ def regroup(alignment: Result, enhancement: Enhancement) -> Result:
     scores = pool_similarities(known, compared, pools, enhancement)
     settings = replace(alignment.settings, enhancement=enhancement)
     repeating = chosen_duplicates(known, compared, scores, pools, settings.duplicates)
-    found, duplicates = find_groups(known, compared, scores, pools, Calibration(), repeating)
+    calibration = Calibration.unjudged(with_evidence=compared.evidence is not None)
+    found, duplicates = find_groups(known, compared, scores, pools, calibration, repeating)
     to_given = order.given_numbering
     return replace(
         alignment,
         settings=settings,
-        calibration=Calibration(),
+        calibration=calibration,
         found=found.renumbered(*to_given, order.given.kg_names),
         duplicates=duplicates.renumbered(*to_given),
         ids=None,
@@ -114,7 +115,8 @@ def regroup(alignment: Result, enhancement: Enhancement) -> Result:
 def _collect_evidence(canonical: Task, settings: AlignSettings) -> Evidence | None:
     """What names and attributes say; None where no two KGs have any, so that structure alone is compared."""
     model = None if settings.name_model is None else load_name_model(Path(settings.name_model))
-    known = canonical.seeds.joined(canonical.open_seeds.groups)
+    seeds = split_seeds(canonical, VALIDATION_RATIO, settings.random_state).seeds  # validation seeds judge the result
+    known = seeds.take(seeds.apart_from(canonical.open_seeds.groups)).joined(canonical.open_seeds.groups)
     names = canonical.kg_names
     repeating = range(len(names)) if AUTO in settings.duplicates else map(names.index, settings.duplicates)
     evidence = collect_evidence(canonical.kgs, settings.evidence_kinds, known, model, sorted(repeating))

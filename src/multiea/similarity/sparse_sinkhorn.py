@@ -13,6 +13,7 @@ from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.similarity.sparse_scores import SparseScores
 
+LOWEST_SINGLE_TEMPERATURE = 0.02  # below, exponentials may vanish in single precision
 SAMPLE = 256  # candidates from which the mass of all others is estimated
 
 
@@ -88,6 +89,8 @@ def _rest(scores: SparseScores, sampled: Tensor, highest: float, temperature: fl
     for start in range(0, len(sampled), size):
         rows = slice(start, start + size)
         cosines = torch.minimum(sampled[rows], lowest[rows, None])
+        if temperature < LOWEST_SINGLE_TEMPERATURE:
+            cosines = cosines.double()
         parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
     return torch.cat(parts).double() * (scores.shape[1] - counts)
 

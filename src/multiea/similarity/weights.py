@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.optimize import minimize
 
 from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, STRUCTURE, Pair
 
@@ -21,7 +22,6 @@ SHARED_DEVIATION, PAIR_DEVIATION = (
     10.0,
     5.0,
 )  # how far weights lie from the defaults, and those of a pair from shared ones
-STEPS = 30
 
 
 @dataclass(frozen=True)
@@ -84,31 +84,30 @@ def learn_weights(examples: Mapping[Pair, Examples]) -> Weights:
 
 
 def _fit(parts: Sequence[Examples], kinds: Sequence[str], prior: np.ndarray, deviation: float) -> np.ndarray:
-    """The most probable weights given a normal prior, by Newton's method: the likelihood is concave."""
-    weights = prior.astype(float)
+    """The most probable weights given a normal prior; the likelihood is concave, weights have a lower bound."""
     columns = [[list(kinds).index(kind) for kind in part.kinds] for part in parts]
-    for _ in range(STEPS):
-        gradient = (prior - weights) / deviation**2
-        curvature = np.eye(len(prior)) / deviation**2
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        total = float(((weights - prior) ** 2).sum()) / 2 / deviation**2
+        gradient = (weights - prior) / deviation**2
         for part, own in zip(parts, columns, strict=True):
-            of_part = _derivatives(part, weights[own])
-            gradient[own] += of_part[0]
-            curvature[np.ix_(own, own)] += of_part[1]
-        step = np.linalg.solve(curvature, gradient)
-        step *= min(1.0, 10.0 / max(np.abs(step).max(), 1e-12))
-        weights = np.maximum(weights + step, LEAST_WEIGHT)
-        if np.abs(step).max() < 1e-4:
-            break
-    return weights
+            likelihood, slope = _log_likelihood(part, weights[own])
+            total -= likelihood
+            gradient[own] -= slope
+        return total, gradient
+
+    start = np.maximum(prior.astype(float), LEAST_WEIGHT)
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", bounds=[(LEAST_WEIGHT, None)] * len(start)).x)
 
 
-def _derivatives(part: Examples, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The gradient and the negative second derivative of the log-likelihood."""
+def _log_likelihood(part: Examples, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """The log-likelihood and its gradient."""
     starts = np.flatnonzero(np.r_[True, part.query[1:] != part.query[:-1]])
     score = part.features @ weights
-    odds = np.exp(score - np.maximum.reduceat(score, starts)[part.query])
-    share = odds / np.add.reduceat(odds, starts)[part.query]
-    expected = np.add.reduceat(share[:, None] * part.features, starts, axis=0)
-    gradient = part.features[part.is_right].sum(axis=0) - expected.sum(axis=0)
-    curvature = (share[:, None] * part.features).T @ part.features - expected.T @ expected
-    return gradient, curvature
+    highest = np.maximum.reduceat(score, starts)
+    odds = np.exp(score - highest[part.query])
+    totals = np.add.reduceat(odds, starts)
+    share = odds / totals[part.query]
+    expected = share @ part.features
+    likelihood = score[part.is_right].sum() - (np.log(totals) + highest).sum()
+    return float(likelihood), part.features[part.is_right].sum(axis=0) - expected
