@@ -29,6 +29,7 @@ from multiea.report.shared_neighbours import shared_neighbours
 from multiea.report.subject import Subject
 from multiea.report.waterfall import WATERFALL, waterfall
 
+MOST_ENTITIES = 30_000  # with more, comparing all again for the waterfalls takes too long for a report
 SHOWN = 10  # groups in each of the two sections
 MAX_NEIGHBOUR_GROUPS = 8
 MAX_EDGES = 3  # from one member to one group of neighbours
@@ -39,7 +40,9 @@ def groups_by_confidence(subject: Subject) -> list[Section]:
     """The most and the least confident groups; no group is in both sections."""
     rows = subject.by_confidence
     most, least = rows[:SHOWN], rows[SHOWN:][::-1][:SHOWN]
-    steps = steps_of_groups(subject.alignment, np.concatenate([most, least])) if len(rows) else []
+    steps: list[dict[str, float]] = [{} for _ in range(len(most) + len(least))]
+    if len(rows) and subject.alignment.task.entity_offsets[-1] <= MOST_ENTITIES:
+        steps = steps_of_groups(subject.alignment, np.concatenate([most, least]))
     sections = [_section(subject, "most-confident", "Most confident groups", most, steps[: len(most)])]
     if len(least):
         sections.append(_section(subject, "least-confident", "Least confident groups", least, steps[len(most) :]))
@@ -66,7 +69,7 @@ def _section(
     for at, row in enumerate(rows):
         own_edges = None if edges is None else edges.filter(pl.col("shown") == at)
         verdict = _verdict(float(judged[at]), bool(correct[at])) if subject.scores else None
-        drawn = waterfall(subject.found_ids[row], steps[at])
+        drawn = waterfall(subject.found_ids[row], steps[at]) if steps[at] else joined([])
         parts.append(_group(subject, int(row), verdict, drawn, own_edges, open_=at == 0))
     return Section(anchor, title, joined(parts))
 
