@@ -36,7 +36,11 @@ class CandidateScores:
         direct = pool_similarities(known, compared, pools, replace(enhancement, weights=(1.0,)))
         sparse = {pair: matrix for pair, matrix in direct.items() if isinstance(matrix, SparseScores)}
         if len(sparse) == len(direct):
-            return cls(pools, direct, with_paths(sparse, enhancement, compared.weights.mixing))
+            return cls(
+                pools,
+                direct,
+                with_paths(sparse, enhancement, compared.weights.mixing, keeps_rest=alignment.evidence is not None),
+            )
         return cls(pools, direct, pool_similarities(known, compared, pools, enhancement))
 
     def has(self, node: Node) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from multiea.report.charts import picture
 from multiea.report.markup import Html, element
 
 WATERFALL = (
     "The bars of a group are log-odds, as means over its pairs: what each kind of evidence says, what competition with "
     "rivals, third KGs and calibration change, and the sum. The command multiea explain shows one pair in detail."
 )
-WIDTH, ROW, LABEL, NUMBER = 320, 16, 84, 48  # pixels: of all, of a row's height, of labels and of numbers
+WIDTH, ROW, LABEL, NUMBER = 320, 18, 84, 48  # pixels: of all, of a row's height, of labels and of numbers
 
 
 def waterfall(group_id: str, steps: Mapping[str, float]) -> Html:
@@ -26,19 +27,17 @@ def waterfall(group_id: str, steps: Mapping[str, float]) -> Html:
     parts = []
     for row, (name, before, after) in enumerate(spans):
         left, right = sorted(LABEL + (end - low) * scale for end in (before, after))
-        middle = row * ROW + 12
+        middle = row * ROW + 13
         sign = "plus" if after >= before else "minus"
         parts += [
             element("text", name, x=0, y=middle),
             element(
-                "rect", x=round(left, 1), y=row * ROW + 3, width=round(max(right - left, 1), 1), height=ROW - 6,
-                class_=f"step {sign}",
+                "rect", x=round(left, 1), y=row * ROW + 4, width=round(max(right - left, 1), 1), height=ROW - 8,
+                class_=f"bar step {sign}",
             ),
             element("text", f"{after - before:+.1f}", x=WIDTH, y=middle, text_anchor="end"),
         ]  # fmt: skip
     words = ", ".join(f"{name} {after - before:+.1f}" for name, before, after in spans)
-    drawn = element(
-        "svg", *parts, viewBox=f"0 0 {WIDTH} {len(spans) * ROW}", role="img",
-        aria_label=f"Log-odds of group {group_id}: {words}",
-    )  # fmt: skip
-    return element("figure", drawn, class_="steps")
+    title = f"Log-odds of group {group_id}"
+    drawn = picture(title, words, parts, WIDTH, len(spans) * ROW)
+    return element("figure", element("figcaption", title), drawn, class_="steps")

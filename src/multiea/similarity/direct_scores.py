@@ -21,6 +21,7 @@ from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
 from multiea.similarity.weights import Mixing, Weights, learn_weights
 
+RIVAL_QUANTILE = 0.5
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 
 
@@ -119,7 +120,17 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
         nothing = [torch.zeros(comparison.sizes[kg], 1, device=comparison.device) for kg in pair]
         left, right = map(Int8Embeddings, nothing)
         scores = sparse_scores(own.added, comparison.device)
-    return Compared(scores, OtherCandidates.of(left, right), float(own.weights.sum()), own)
+    others = OtherCandidates.of(left, right)
+    if STRUCTURE not in own.kinds:
+        others = replace(others, no_counterpart=_usual_rival(scores))
+    return Compared(scores, others, float(own.weights.sum()), own)
+
+
+def _usual_rival(scores: SparseScores) -> float:
+    """The usual similarity of the second best candidate: a best one that is no better is probably wrong too."""
+    seconds = [side.top(2)[1][:, 1] for side in (scores, scores.transposed())]
+    found = torch.cat([side[side > 0] for side in seconds])
+    return float(found.quantile(RIVAL_QUANTILE)) if len(found) else 0.0
 
 
 def _normalised(one: Compared, enhancement: Enhancement, mixing: Mixing) -> SparseScores:

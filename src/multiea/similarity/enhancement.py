@@ -120,11 +120,18 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
 def _mixed(
     compared: Mapping[Pair, Compared], comparison: Comparison, enhancement: Enhancement, mixing: Mixing
 ) -> Pairs:
-    return with_paths(direct_scores(compared, comparison, enhancement, mixing), enhancement, mixing)
+    direct = direct_scores(compared, comparison, enhancement, mixing)
+    return with_paths(direct, enhancement, mixing, keeps_rest=comparison.evidence is not None)
 
 
-def with_paths(direct: Mapping[Pair, SparseScores], enhancement: Enhancement, mixing: Mixing) -> Pairs:
-    """Direct scores with paths through third KGs added, where the mode asks for it."""
+def with_paths(
+    direct: Mapping[Pair, SparseScores], enhancement: Enhancement, mixing: Mixing, *, keeps_rest: bool
+) -> Pairs:
+    """Direct scores with paths through third KGs added, where the mode asks for it.
+
+    keeps_rest: whether the mass that goes to no candidate stays there: an entity with only weak candidates is then
+    certain of none.
+    """
     weights, kgs = enhancement.weights, sorted({kg for pair in direct for kg in pair})
     if enhancement.mode != "sharpened" or len(kgs) == 2 or len(weights) == 1 or not weights[1]:
         return dict(direct)
@@ -140,9 +147,38 @@ def with_paths(direct: Mapping[Pair, SparseScores], enhancement: Enhancement, mi
         keys = torch.cat([direct[a, b].keys, *(keys for keys, _ in paths)])
         through_thirds = [values * (weight / len(thirds)) for _, values in paths]
         values = torch.cat([direct[a, b].values * direct_weight, *through_thirds])
-        scores = normalise(SparseScores.summed(keys, values, shape), FINAL_SWEEPS)
+        rest = None
+        if keeps_rest:
+            shares = (direct_weight, weight / max(len(thirds), 1))
+            rest = (_rest(direct, best, (a, b), thirds, shares), _rest(direct, best, (b, a), thirds, shares))
+        scores = normalise(SparseScores.summed(keys, values, shape), FINAL_SWEEPS, rest)
         enhanced |= {(a, b): scores, (b, a): scores.transposed()}
     return enhanced
+
+
+def _rest(
+    direct: Mapping[Pair, SparseScores],
+    best: Mapping[Pair, tuple[Tensor, Tensor]],
+    pair: Pair,
+    thirds: Sequence[int],
+    shares: tuple[float, float],
+) -> Tensor:
+    """For each row the mass that reaches no candidate: directly, or in a third KG from where no path goes on.
+
+    A third KG in which the row has no counterpart says nothing. shares: of direct scores, and of each third KG.
+    """
+    rest = shares[0] * (1 - _row_sums(direct[pair])).clamp(min=0)
+    for via in thirds:
+        column, score = best[pair[0], via]
+        goes_on = best[via, pair[1]][1].sum(1).double()[column.clamp(min=0)].clamp(max=1)
+        rest += shares[1] * (score.double() * (1 - goes_on)).sum(1).clamp(min=0)
+    return rest
+
+
+def _row_sums(scores: SparseScores) -> Tensor:
+    return scores.values.new_zeros(scores.shape[0], dtype=torch.float64).index_add_(
+        0, scores.row, scores.values.double()
+    )
 
 
 def _share_ranked_first(scores: Pairs, known: KnownPairs) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -19,11 +20,13 @@ SAMPLE = 256  # candidates from which the mass of all others is estimated
 class OtherCandidates:
     """Cosines with a sample of all candidates, from which the mass of those without a score is estimated.
 
-    rows, columns: of each row and of each column with a sample of the others, (n, sample) each.
+    rows, columns: of each row and of each column with a sample of the others, (n, sample) each. no_counterpart: the
+    similarity of one more candidate, which stands for having no counterpart; None for none.
     """
 
     rows: Tensor
     columns: Tensor
+    no_counterpart: float | None = None
 
     @classmethod
     def of(cls, left: Int8Embeddings, right: Int8Embeddings) -> OtherCandidates:
@@ -40,6 +43,9 @@ def sinkhorn_sparse(scores: SparseScores, others: OtherCandidates, temperature: 
     highest = max(float(scores.values.amax()) if len(scores.values) else 0.0, 0.0)
     row_rest = _rest(scores, others.rows, highest, temperature)
     column_rest = _rest(scores.transposed(), others.columns, highest, temperature)
+    if others.no_counterpart is not None:
+        mass = math.exp(min((others.no_counterpart - highest) / temperature, 700.0))
+        row_rest, column_rest = row_rest + mass, column_rest + mass
     exponential = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
     return normalise(exponential, sweeps, (row_rest, column_rest))
 
