@@ -20,6 +20,7 @@ from multiea.evidence.text import plain_text
 
 THRESHOLD = 0.95  # what Splink's documentation uses for clusters
 THRESHOLDS = (0.001, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, THRESHOLD, 0.99, 0.999, 0.9999)
+MOST_PAIRS = 5e6  # of the clusters of a threshold; more do not fit into memory where scores are computed
 COMPARED = ("title", "artist", "album")  # texts that records may have besides their name
 PAIRS = {"left_kg": pl.String, "left": pl.String, "right_kg": pl.String, "right": pl.String}
 
@@ -85,6 +86,9 @@ def splink(task: Task, thresholds: Sequence[float]) -> pl.DataFrame:
         clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(predicted, threshold)
         members = pl.from_arrow(clusters.as_pyarrow_table())
         assert isinstance(members, pl.DataFrame)
+        sizes = members.group_by("cluster_id").len()["len"].cast(pl.Float64)
+        if threshold != THRESHOLD and (sizes**2).sum() > MOST_PAIRS:  # most of the data in one cluster: never the best
+            continue
         pairs = cluster_pairs(members.select(cluster="cluster_id", kg="source_dataset", entity="unique_id"))
         found.append(pairs.with_columns(threshold=pl.lit(threshold)))
     return pl.concat(found)
