@@ -16,7 +16,7 @@ from multiea.data.synthetic import Synthesis, write_synthetic
 from support.datasets import named
 from support.open_seeds import completions, few_links
 from support.parting import Parted, parted, shuffled
-from support.quick import SHORT_EMBEDDINGS, align
+from support.quick import SHORT_EMBEDDINGS
 
 
 @dataclass(frozen=True)
