@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -30,7 +28,7 @@ from multiea import Task
 from multiea.data.groups import ABSENT
 from multiea.evaluation.reliability import share_unmatched
 from multiea.settings.engines import default_enhancement
-from stored_rows import Row, machine, read_rows, store_rows
+from stored_rows import Row, machine, read_rows, run_command, store_rows
 
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results" / "default_engine.json"
@@ -163,13 +161,6 @@ def data_set(build: tuple[str, ...], source: Path, folder: Path) -> Path | str:
 def task_of(name: str, state: int, source: Path, folder: Path) -> Task:
     """The data of a case, split by a random state."""
     return multiea.load(data_set(CASES[name].build, source, folder), random_state=state)
-
-
-def run_command(*arguments: str) -> str:
-    """Runs `multiea` in its own process; returns what it prints."""
-    return subprocess.run(
-        [sys.executable, "-m", "multiea", *arguments], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
 
 
 if __name__ == "__main__":

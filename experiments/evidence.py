@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -24,7 +22,7 @@ from pathlib import Path
 from evidence_cases import CASES, KINDS, Case
 from evidence_data import DataSets
 from evidence_page import page
-from stored_rows import Row, machine, read_rows, store_rows
+from stored_rows import Row, machine, read_rows, run_command, store_rows
 
 FOLDER = Path(__file__).resolve().parent
 RESULTS = FOLDER / "results" / "evidence.json"
@@ -100,13 +98,6 @@ def one_run(key: Key, data: str) -> Row:
     row = {"case": name, "seeds": seeds, "kinds": kind, "random_state": state, "seconds": seconds, "load": load}
     row |= {part: answer[part] for part in KEPT} | {"ece": answer["confidence"]["ece"]}
     return row | {"hits": {pool: hits["overall"] for pool, hits in answer["hits"].items()}, **machine()}
-
-
-def run_command(*arguments: str) -> str:
-    """Runs `multiea` in its own process; returns what it prints."""
-    return subprocess.run(
-        [sys.executable, "-m", "multiea", *arguments], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
 
 
 if __name__ == "__main__":

@@ -1,9 +1,11 @@
-"""Rows of results, stored in one JSON file: a row is added as soon as its run ends."""
+"""Rows of results, stored in one JSON file: a row is added as soon as its run ends; and the command they come from."""
 
 from __future__ import annotations
 
 import json
 import platform
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,3 +35,10 @@ def machine(device: str = "auto") -> dict[str, str]:
     on_gpu = device != "cpu" and torch.cuda.is_available()
     name = torch.cuda.get_device_name() if on_gpu else f"{torch.get_num_threads()} cores"
     return {"device": f"{platform.machine()} {name}", "torch": torch.__version__}
+
+
+def run_command(*arguments: str) -> str:
+    """Runs `multiea` in its own process; returns what it prints."""
+    return subprocess.run(
+        [sys.executable, "-m", "multiea", *arguments], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -69,7 +70,7 @@ def test_open_seeds_give_a_better_result_than_seeds_without_a_member_in_the_new_
     task = multiea.load("world")
     parts = parted(task, task.kg_names.index("countryinfo"))
     links = few_links(parts, one_in=6)
-    by_structure = {"evidence": "structure", "propagation": SHORT_EMBEDDINGS}
+    by_structure: dict[str, Any] = {"evidence": "structure", "propagation": SHORT_EMBEDDINGS}
     old = multiea.align(parts.before, **by_structure)
     new = multiea.add(old, parts.kg, links, held_out=parts.held_out, **by_structure)
     without_open_seeds = Task(new.task.kgs, new.task.seeds.joined(new.task.open_seeds.groups), new.task.held_out)

@@ -16,7 +16,7 @@ from multiea.foundation.errors import SettingError, counted
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.95, 1.0)
 FEW_GROUPS = 10
-GIVEN_NAMES, READABLE_IDS = "entities.tsv", "ids"  # sources of names that are no properties
+GIVEN_NAMES, READABLE_IDS = "entities.tsv", "ids"  # where names come from, beside properties
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ class KnowledgeGraph:
     entities, relations: unique ids, (E,) and (R,). triples: (T, 3) positions of head, relation and tail, each triple
     once. duplicates: how many repeated triples the source had. literals: facts whose object is a literal (entity,
     property, value, type, where the type is a datatype or a language such as '@en'), names included. names: (E,)
-    display names, null where unknown. given_names: names that are no facts (entity, name); an entity may have several.
-    property_roles: what the user decided about properties: "name", "attribute" or "ignore"; `multiea.data.properties`
-    decides the others from the data.
+    display names, null where unknown. given_names: names beside those in literals (entity, name); an entity may have
+    several. property_roles: what the user decided about properties: "name", "attribute" or "ignore";
+    `multiea.data.properties` decides the others from the data.
     """
 
     name: str

@@ -93,7 +93,7 @@ def meant_by(asked: str, properties: Collection[str]) -> list[str]:
     """The properties that a user names: the one with this id, or else those with this local name."""
     if asked in properties:
         return [asked]
-    return [one for one in properties if _is_iri(one) and _local(one) == asked]
+    return [one for one in properties if _is_iri(one) and local_name(one) == asked]
 
 
 def resolved_roles(asked: Mapping[str, str], properties: Collection[str]) -> dict[str, str]:
@@ -193,10 +193,11 @@ def _is_iri(name_property: str) -> bool:
     return "://" in name_property or name_property.startswith("urn:")
 
 
-def _local(iri: str) -> str:
-    return iri.rstrip("/#").replace("#", "/").rpartition("/")[2]
+def local_name(name: str) -> str:
+    """A property or relation without its namespace, if it is an IRI."""
+    return name.rstrip("/#").replace("#", "/").rpartition("/")[2] if _is_iri(name) else name
 
 
 def plain_word(name_property: str) -> str:
     """A property without case and punctuation; of an IRI the local name."""
-    return "".join(filter(str.isalnum, (_local(name_property) if _is_iri(name_property) else name_property).casefold()))
+    return "".join(filter(str.isalnum, local_name(name_property).casefold()))

@@ -54,7 +54,7 @@ def write_kgs(kgs: tuple[KnowledgeGraph, ...], folder: Path) -> None:
 
 
 def _given_names(kg: KnowledgeGraph) -> pl.DataFrame:
-    """All names that are no facts, as rows of the table of entities: an entity may have several."""
+    """All given names, beside those in literals, as rows of the table of entities: an entity may have several."""
     named = kg.entities.gather(kg.given_names["entity"])
     return kg.given_names.select(kg=pl.lit(kg.name), entity=named, name="name")
 
@@ -85,7 +85,7 @@ def _can_write_literals(kg: KnowledgeGraph) -> bool:
     bad = unwritable_id(kg)
     if bad is not None:
         log.warning(
-            "KG '%s': %s not written, because N-Triples cannot hold the id %r, which is no IRI",
+            "KG '%s': %s not written, because N-Triples cannot hold the id %r, which is not an IRI",
             kg.name,
             counted(kg.literals.height, "literal"),
             bad,

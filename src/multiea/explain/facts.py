@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from multiea.data.properties import local_name
+
 LONGEST = 60  # characters of a name or value
 
 
@@ -97,8 +99,3 @@ def quoted(text: str) -> str:
     """A name or value in quotes, on one line, shortened."""
     line = " ".join(text.split())
     return f"'{line if len(line) <= LONGEST else line[: LONGEST - 1] + '…'}'"
-
-
-def local_name(iri: str) -> str:
-    """A relation or property without its namespace, if it is an IRI."""
-    return iri.rstrip("/#").replace("#", "/").rsplit("/", 1)[-1] if "://" in iri else iri

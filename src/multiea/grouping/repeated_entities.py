@@ -83,7 +83,7 @@ def probability_of_copies(
 
 
 def _share_of_others(observed: np.ndarray, wrong: np.ndarray) -> float:
-    """The share of unmatched entities that are no copies: twice those below the median of wrong groups."""
+    """The share of unmatched entities that are not copies: twice those below the median of wrong groups."""
     return float(min(1.0, 2 * np.mean(observed <= np.median(wrong))))
 
 

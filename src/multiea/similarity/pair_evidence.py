@@ -89,7 +89,7 @@ class PairEvidence:
             wanted[own] = target
             is_candidate = wanted[ends] >= 0
             is_right = is_candidate & (wanted[ends] == others)
-            is_candidate &= np.isin(ends, ends[is_right])  # a counterpart that is no candidate teaches nothing
+            is_candidate &= np.isin(ends, ends[is_right])  # without its counterpart as a candidate it teaches nothing
             entries = np.flatnonzero(is_candidate)
             entries = entries[np.argsort(ends[entries], kind="stable")]
             _, query = np.unique(ends[entries], return_inverse=True)

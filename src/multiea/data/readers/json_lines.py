@@ -61,7 +61,7 @@ def _line_numbers(block: Block) -> NDArray[np.int64]:
 
 
 def _explained(path: Path, block: Block, reason: str) -> InputError:
-    """The error for the first line that is no object, or whose values have another type than those before."""
+    """The error for the first line that is not an object, or whose values have another type than those before."""
     mixed = _first_mixture(path, block, _structure) or _first_mixture(path, block, _kind)
     found = f"cannot be read as JSON Lines{reason}"
     return mixed or InputError(found, path=path, line=block.first_line, expected=EXPECTED)
