@@ -73,7 +73,7 @@ def test_literals_of_a_kg_whose_ids_are_no_iris_are_left_out_with_a_warning(
     with_literals = multiea.KnowledgeGraph(kg.name, kg.entities, kg.relations, kg.triples, literals=stated)
     write_kgs((with_literals,), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["one.tsv"]
-    assert re.search("1 literal not written.*is no IRI", caplog.text)
+    assert re.search("1 literal not written.*is not an IRI", caplog.text)
 
 
 def parsed_subject(term: str) -> str:
