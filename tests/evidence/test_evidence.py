@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from multiea import Groups, KnowledgeGraph
-from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE, Evidence, collect_evidence, mutual_best
+from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE, Evidence, collect_evidence
 from support.evidence import named_kg, table_kg
 
 CITIES = ["Oslo", "Bergen", "Paris", "Lyon", "Berlin", "Hamburg", "Vienna", "Graz", "Madrid", "Sevilla"]
@@ -123,18 +122,20 @@ def test_the_order_of_literals_changes_nothing(two: list[KnowledgeGraph]) -> Non
         np.testing.assert_array_equal(first, second)
 
 
-def test_each_others_best_are_pairs_only_by_a_margin_and_similar_enough() -> None:
-    similarity = sp.csr_array(
-        np.array([[0.9, 0.2, 0, 0], [0.8, 0.6, 0, 0.1], [0, 0, 0.7, 0.69], [0, 0, 0, 0.3], [0, 0, 0, 0]], np.float32)
-    )
-    row, column = mutual_best(similarity, 0.2, 0.05)
-    assert list(zip(row.tolist(), column.tolist(), strict=True)) == [(0, 0)]
-    row, column = mutual_best(similarity, 0.95, 0.05)
-    assert len(row) == 0
-
-
 def test_literals_of_a_table_give_the_same_evidence_as_names_given_beside_it() -> None:
     stated = [table_kg(kg, name=CITIES) for kg in "ab"]
     given = [named_kg(kg, [[city] for city in CITIES]) for kg in "ab"]
     one, other = (collected(kgs).kinds[NAMES].similarity[0, 1].toarray() for kgs in (stated, given))
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("homonyms", [30, 120])
+def test_a_name_that_many_share_still_agrees_with_itself(homonyms: int) -> None:
+    days = [f"{1900 + number}-03-{number % 28 + 1:02}" for number in range(homonyms)]
+    names = ["Ann Lee"] * homonyms
+    one = table_kg("a", name=[*names, "Bo Lind"], born=[*days, "1870-01-01"])
+    other = table_kg("b", name=["Anne Leigh", *names[::-1]], born=["1871-02-02", *days[::-1]])
+    similarity = collected([one, other]).kinds[NAMES].similarity[0, 1].toarray()
+    same = similarity[np.arange(homonyms), np.arange(homonyms, 0, -1)]
+    assert same == pytest.approx(1, abs=1e-3)
+    assert (same > similarity[:homonyms, 0]).all()

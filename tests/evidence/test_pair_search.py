@@ -9,7 +9,7 @@ import pytest
 from multiea.evidence import pair_search
 from multiea.evidence.features import Features
 from multiea.evidence.names import name_features
-from multiea.evidence.pair_search import CANDIDATES, LEAST_SIMILARITY, similar_pairs
+from multiea.evidence.pair_search import CANDIDATES, LEAST_SIMILARITY, similar_pairs, similarities_of
 from multiea.evidence.tokens import tf_idf, word_counts
 from support.evidence import named_kg, products
 
@@ -60,7 +60,7 @@ def test_tokens_that_all_rows_have_do_not_decide_what_a_pruned_search_follows(
 ) -> None:
     texts = pl.Series([f"the song code{number}" for number in range(100)])
     rows = tf_idf(word_counts([texts, texts]))
-    left, right = (Features(part, np.arange(100), 100) for part in rows)
+    left, right = map(Features.one_each, rows)
     monkeypatch.setattr(pair_search, "PRODUCTS_PER_ROW", 2)
     found = similar_pairs(left, right).toarray()
     assert (found.argmax(axis=1) == np.arange(100)).all()
@@ -73,7 +73,12 @@ def test_dense_vectors_give_the_same_as_all_pairs_and_the_best_row_of_an_entity_
     rng = np.random.default_rng(0)
     rows = [rng.normal(size=(size, 8)).astype(np.float32) for size in (50, 40)]
     left, right = (
-        Features(part / np.linalg.norm(part, axis=1, keepdims=True), np.arange(len(part)) // 2, len(part) // 2 + 1)
+        Features(
+            part / np.linalg.norm(part, axis=1, keepdims=True),
+            np.arange(len(part)),
+            np.arange(len(part)) // 2,
+            len(part) // 2 + 1,
+        )
         for part in rows
     )
     monkeypatch.setattr(pair_search, "DENSE_NUMBERS", 300)  # a few rows at once
@@ -87,3 +92,13 @@ def test_a_kg_without_names_has_no_similar_pairs() -> None:
     left, right = name_features([named_kg("a", [[], []]), named_kg("b", [["Oslo"]])])
     assert similar_pairs(left, right).shape == (2, 1)
     assert similar_pairs(left, right).nnz == similar_pairs(right, left).nnz == 0
+
+
+def test_all_who_share_a_name_are_proposed_but_not_if_hundreds_do() -> None:
+    few, many = [["Ann Lee"]] * 30, [["Bo Lind"]] * 120
+    left, right = name_features([named_kg("a", few + many), named_kg("b", few + many)])
+    found = similar_pairs(left, right).toarray()
+    assert found[:30, :30] == pytest.approx(1, abs=1e-5)
+    assert not found[30:, 30:].any()
+    some = np.array([0, 40, 3]), np.array([1, 50, 149])
+    assert similarities_of(left, right, *some) == pytest.approx(products(left, right)[some], abs=1e-5)

@@ -46,5 +46,5 @@ def products(left: Features, right: Features) -> np.ndarray:
     """The similarity of all pairs of entities, (left, right): the best product of their rows, zero without any."""
     one, other = (part.rows.toarray() if isinstance(part.rows, sp.csr_array) else part.rows for part in (left, right))
     best = np.zeros((left.entities, right.entities), dtype=np.float32)
-    np.maximum.at(best, (left.entity[:, None], right.entity[None, :]), one @ other.T)
+    np.maximum.at(best, (left.entity[:, None], right.entity[None, :]), (one @ other.T)[np.ix_(left.row, right.row)])
     return best

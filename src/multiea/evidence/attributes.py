@@ -12,9 +12,10 @@ import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.properties import attributes_of
+from multiea.evidence.anchors import Anchors
 from multiea.evidence.features import Features
 from multiea.evidence.names import plain_names
-from multiea.evidence.numbers import Anchors, grid_tokens, quantities
+from multiea.evidence.numbers import grid_tokens, quantities
 from multiea.evidence.text import plain_text
 from multiea.evidence.tokens import tf_idf, token_counts
 from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values
@@ -46,10 +47,7 @@ def attribute_features(
             own = pl.concat([own, _split(names["entity"], names["text"])]).unique()
         tokens.append(own)
     matrices = tf_idf(token_counts(tokens, [len(kg.entities) for kg in kgs]))
-    return [
-        Features(matrix, pl.int_range(len(kg.entities), eager=True).to_numpy(), len(kg.entities))
-        for kg, matrix in zip(kgs, matrices, strict=True)
-    ]
+    return [*map(Features.one_each, matrices)]
 
 
 def value_tokens(table: pl.DataFrame) -> pl.DataFrame:

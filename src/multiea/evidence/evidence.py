@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -11,20 +11,19 @@ import scipy.sparse as sp
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.evidence.anchors import find_anchors
 from multiea.evidence.attributes import attribute_features, attribute_tables
 from multiea.evidence.features import Features
 from multiea.evidence.name_model import NameModel
 from multiea.evidence.names import model_features, name_features
-from multiea.evidence.numbers import Anchors
-from multiea.evidence.pair_search import similar_pairs
+from multiea.evidence.pair_search import LEAST_SIMILARITY, similar_pairs, similarities_of
 from multiea.foundation import progress
 from multiea.settings.tree import EVIDENCE
 
 STRUCTURE, NAMES, ATTRIBUTES = EVIDENCE
 MODEL = "model"  # the vectors of a name model
 Pair = tuple[int, int]
-LEAST_ANCHOR_SIMILARITY = 0.5
-LEAST_ANCHOR_MARGIN = 0.05  # to the second best candidate
+COMPLETED = 5  # the best candidates of each entity by one kind of evidence are compared by all other kinds as well
 
 
 @dataclass(frozen=True)
@@ -107,63 +106,72 @@ def collect_evidence(
     seeds: known groups, which tell corresponding numbers. Where they are few, pairs that are each other's best match by
     names and words serve as well. repeating: the KGs whose own entities are compared with each other as well.
     """
+    features: dict[str, list[Features]] = {}
     found: dict[str, EvidenceOfKind] = {}
-    names = name_features(kgs) if NAMES in kinds else None
     steps = len({NAMES, ATTRIBUTES} & set(kinds)) + (name_model is not None)
     with progress.stage("comparing names and attributes", steps) as advance:
-        if names is not None:
-            found[NAMES] = EvidenceOfKind.of(names, repeating)
+        if NAMES in kinds:
+            features[NAMES] = name_features(kgs)
+            found[NAMES] = EvidenceOfKind.of(features[NAMES], repeating)
             advance(1)
         if name_model is not None:
-            found[MODEL] = EvidenceOfKind.of(model_features(kgs, name_model), repeating)
+            features[MODEL] = model_features(kgs, name_model)
+            found[MODEL] = EvidenceOfKind.of(features[MODEL], repeating)
             advance(1)
         tables = attribute_tables(kgs) if ATTRIBUTES in kinds else []
         if sum(len(table) > 0 for table in tables) > 1:
-            words = attribute_features(kgs, tables, None, with_names=names is not None)
-            by_words = EvidenceOfKind.of(words)
-            anchors = _anchors([by_words, *found.values()], seeds)
-            with_numbers = attribute_features(kgs, tables, anchors, with_names=names is not None)
-            found[ATTRIBUTES] = EvidenceOfKind.of(with_numbers, repeating)
+            by_words = EvidenceOfKind.of(attribute_features(kgs, tables, None, with_names=NAMES in kinds))
+            anchors = find_anchors([one.similarity for one in (by_words, *found.values())], seeds)
+            features[ATTRIBUTES] = attribute_features(kgs, tables, anchors, with_names=NAMES in kinds)
+            found[ATTRIBUTES] = EvidenceOfKind.of(features[ATTRIBUTES], repeating)
             advance(1)
+        found = _completed(found, features)
     usable = {kind: one for kind, one in found.items() if any(pair.nnz for pair in one.similarity.values())}
     has_structure = [kg.degrees > 0 if STRUCTURE in kinds else np.zeros(len(kg.entities), bool) for kg in kgs]
     return Evidence(usable, has_structure)
 
 
-def _anchors(kinds: Sequence[EvidenceOfKind], seeds: Groups) -> Anchors:
-    """Pairs that are probably the same: seeds, and each other's clearly best match by the mean similarity."""
-    anchors = {}
-    for a, b in kinds[0].similarity:
-        total = kinds[0].similarity[a, b]
-        for kind in kinds[1:]:
-            total = (total + kind.similarity[a, b]).tocsr()
-        left, right = mutual_best((total / len(kinds)).tocsr(), LEAST_ANCHOR_SIMILARITY, LEAST_ANCHOR_MARGIN)
-        both = seeds.present[:, a] & seeds.present[:, b]
-        anchors[a, b] = (np.r_[seeds.members[both, a], left], np.r_[seeds.members[both, b], right])
-    return anchors
+def _completed(
+    found: Mapping[str, EvidenceOfKind], features: Mapping[str, Sequence[Features]]
+) -> dict[str, EvidenceOfKind]:
+    """The same, where pairs that one kind proposes have their similarity by another, if it is as high as that of the
+    candidates it proposes itself: names that hundreds of entities share propose nobody, but they agree.
+    """
+    if len(found) < 2:
+        return dict(found)
+    similarity: dict[str, dict[Pair, sp.csr_array]] = {kind: {} for kind in found}
+    for pair in next(iter(found.values())).similarity:
+        best = {kind: _best_pairs(one.similarity[pair]) for kind, one in found.items()}
+        for kind, one in found.items():
+            own, (left, right) = one.similarity[pair], (features[kind][kg] for kg in pair)
+            missing = np.setdiff1d(np.concatenate([best[other] for other in found if other != kind]), _keys(own))
+            row, column = np.divmod(missing, max(own.shape[1], 1))
+            value = similarities_of(left, right, row, column)
+            high = value >= np.maximum(_lowest(own)[row], _lowest(own.T.tocsr())[column])
+            added = sp.csr_array((value[high], (row[high], column[high])), shape=own.shape)
+            similarity[kind][pair] = _in_half((own + added).tocsr())
+    return {kind: replace(one, similarity=similarity[kind]) for kind, one in found.items()}
 
 
-def mutual_best(similarity: sp.csr_array, least: float, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs that are each other's best by a margin, and similar enough: rows and columns."""
-    best_of_rows = _clear_best(similarity, margin)
-    best_of_columns = _clear_best(similarity.T.tocsr(), margin)
-    row = np.flatnonzero(best_of_rows[0] >= 0)
-    column = best_of_rows[0][row]
-    kept = (best_of_columns[0][column] == row) & (best_of_rows[1][row] >= least)
-    return row[kept], column[kept]
+def _lowest(matrix: sp.csr_array) -> np.ndarray:
+    """The lowest similarity in each row, the least one that counts where there is none."""
+    result = np.full(matrix.shape[0], np.inf, dtype=np.float32)
+    np.minimum.at(result, np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr)), matrix.data)
+    return np.where(np.isinf(result), LEAST_SIMILARITY, result)
 
 
-def _clear_best(similarity: sp.csr_array, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """For each row its best column and that value; -1 where another column comes as close as the margin."""
-    row = np.repeat(np.arange(similarity.shape[0]), np.diff(similarity.indptr))
-    order = np.lexsort((-similarity.data, row))
-    ordered = row[order]
-    start = np.searchsorted(ordered, np.arange(similarity.shape[0] + 1))
-    has_one, has_two = np.diff(start) > 0, np.diff(start) > 1
-    column, value = np.full(similarity.shape[0], -1), np.zeros(similarity.shape[0], np.float32)
-    first = order[start[:-1][has_one]]
-    column[has_one], value[has_one] = similarity.indices[first], similarity.data[first]
-    second = np.zeros(similarity.shape[0], np.float32)
-    second[has_two] = similarity.data[order[start[:-1][has_two] + 1]]
-    column[value - second < margin] = -1
-    return column, value
+def _keys(matrix: sp.csr_array) -> np.ndarray:
+    """Each entry as one number: row * columns + column."""
+    row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    return np.asarray(row * matrix.shape[1] + matrix.indices)
+
+
+def _best_pairs(matrix: sp.csr_array) -> np.ndarray:
+    """The keys of the best entries of each row and of each column, sorted."""
+    keys = _keys(matrix)
+    kept = np.zeros(len(keys), dtype=bool)
+    for group in np.divmod(keys, max(matrix.shape[1], 1)):
+        order = np.lexsort((keys, -matrix.data, group))
+        first = np.searchsorted(group[order], group[order])
+        kept[order[np.arange(len(order)) - first < COMPLETED]] = True
+    return np.sort(keys[kept])

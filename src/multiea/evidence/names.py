@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph
@@ -19,21 +20,27 @@ LENGTH_WITHOUT_BRACKETS = 0.85
 
 
 def name_features(kgs: Sequence[KnowledgeGraph]) -> list[Features]:
-    """For each KG one row per name of each entity; a name with a part in brackets has a second row without it.
+    """For each KG one row per name; a name with a part in brackets has a second row without it.
 
     The second row is shorter, so that it counts less: what is in brackets may tell two entities apart.
     """
     tables = [plain_names(kg) for kg in kgs]
     texts = [table["text"] for table in tables]
     ngrams, words = tf_idf([character_ngrams(part) for part in texts]), tf_idf(word_counts(texts))
-    return [
-        Features(
-            scaled(side_by_side([parts, whole], [NGRAM_WEIGHT, WORD_WEIGHT]), rows=table["length"].to_numpy()),
-            table["entity"].to_numpy(),
-            len(kg.entities),
-        )
-        for kg, table, parts, whole in zip(kgs, tables, ngrams, words, strict=True)
-    ]
+    features = []
+    for kg, table, parts, whole in zip(kgs, tables, ngrams, words, strict=True):
+        rows = scaled(side_by_side([parts, whole], [NGRAM_WEIGHT, WORD_WEIGHT]), rows=table["length"].to_numpy())
+        first, row = _distinct(table.select("text", "length"))
+        features.append(Features(rows[first], row, table["entity"].to_numpy(), len(kg.entities)))
+    return features
+
+
+def _distinct(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Where each distinct row of a table comes first, and for each row the place of its like among these."""
+    numbered = table.with_row_index("place")
+    first = numbered.group_by(table.columns).agg(pl.col("place").min()).sort("place").with_row_index("number")
+    number = numbered.join(first.drop("place"), on=table.columns, how="left", maintain_order="left")["number"]
+    return first["place"].to_numpy(), number.to_numpy().astype(np.int64)
 
 
 def plain_names(kg: KnowledgeGraph) -> pl.DataFrame:
@@ -51,9 +58,11 @@ def plain_names(kg: KnowledgeGraph) -> pl.DataFrame:
 
 
 def model_features(kgs: Sequence[KnowledgeGraph], model: NameModel) -> list[Features]:
-    """For each KG one row per name of each entity: the vector that a language model gives it."""
-    tables = [names_of(kg) for kg in kgs]
-    return [
-        Features(model.encode(table["name"].to_list()), table["entity"].to_numpy(), len(kg.entities))
-        for kg, table in zip(kgs, tables, strict=True)
-    ]
+    """For each KG one row per name: the vector that a language model gives it."""
+    features = []
+    for kg in kgs:
+        table = names_of(kg)
+        first, row = _distinct(table.select("name"))
+        vectors = model.encode(table["name"].gather(first).to_list())
+        features.append(Features(vectors, row, table["entity"].to_numpy(), len(kg.entities)))
+    return features

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-Anchors = Mapping[tuple[int, int], tuple[np.ndarray, np.ndarray]]
+from multiea.evidence.anchors import Anchors
+
 FEWEST_ANCHORS, MOST_ANCHORS = 8, 4000
 LEAST_AGREEMENT = 0.3  # share of the anchors in which the values of two properties agree
 LEAST_GAIN = 3.0  # how many times more often than in shuffled anchors

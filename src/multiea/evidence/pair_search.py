@@ -11,7 +11,7 @@ import scipy.sparse as sp
 import torch
 from sparse_dot_topn import sp_matmul_topn
 
-from multiea.evidence.features import Features
+from multiea.evidence.features import Features, crossed
 from multiea.graph.sparse_rows import no_entries
 
 CANDIDATES = 20  # of each row and of each column
@@ -19,6 +19,7 @@ LEAST_SIMILARITY = 0.1
 PRODUCTS_PER_ROW = 20_000
 PAIRS_AT_ONCE = 1 << 20
 DENSE_NUMBERS = 1 << 24
+MOST_SHARING = 50  # entities that may share a row, such as a name, for it to propose candidates
 
 
 def similar_pairs(left: Features, right: Features) -> sp.csr_array:
@@ -27,7 +28,23 @@ def similar_pairs(left: Features, right: Features) -> sp.csr_array:
     if not left.rows.shape[0] or not right.rows.shape[0]:
         return no_entries(shape)
     row, column, value = _dense_pairs(left, right) if isinstance(left.rows, np.ndarray) else _sparse_pairs(left, right)
-    keys = left.entity[row].astype(np.int64) * shape[1] + right.entity[column]
+    owners, other_owners = left.entities_of_rows, right.entities_of_rows
+    told_apart = np.maximum(owners.counts[row], other_owners.counts[column]) <= MOST_SHARING
+    row, column, value = row[told_apart], column[told_apart], value[told_apart]
+    pair, entity, other = crossed(owners, other_owners, row, column)
+    return _highest(entity.astype(np.int64) * shape[1] + other, value[pair], shape)
+
+
+def similarities_of(left: Features, right: Features, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The similarities of some pairs of entities, by the best of their rows; zero where one has none."""
+    result = np.zeros(len(one), dtype=np.float32)
+    pair, row, column = crossed(left.rows_of_entities, right.rows_of_entities, one, other)
+    np.maximum.at(result, pair, _products(left.rows, right.rows, row, column))
+    return result
+
+
+def _highest(keys: np.ndarray, value: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
+    """A matrix with the highest of the values of each key, which is a row and a column."""
     order = np.lexsort((-value, keys))
     keys, value = keys[order], value[order]
     is_first = np.r_[True, keys[1:] != keys[:-1]] if len(keys) else np.zeros(0, dtype=bool)
@@ -80,12 +97,16 @@ def _top(left: sp.csr_array, right: sp.csr_array) -> tuple[np.ndarray, np.ndarra
     return best.row, best.col, best.data
 
 
-def _products(left: sp.csr_array, right: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+def _products(
+    left: sp.csr_array | np.ndarray, right: sp.csr_array | np.ndarray, row: np.ndarray, column: np.ndarray
+) -> np.ndarray:
     """The products of some pairs of rows."""
     parts = [np.empty(0, dtype=np.float32)]
     for start in range(0, len(row), PAIRS_AT_ONCE):
         some = slice(start, start + PAIRS_AT_ONCE)
-        parts.append(np.asarray(left[row[some]].multiply(right[column[some]]).sum(axis=1)).ravel())
+        one, other = left[row[some]], right[column[some]]
+        product = one * other if isinstance(one, np.ndarray) else one.multiply(other)
+        parts.append(np.asarray(product.sum(axis=1)).ravel())
     return np.concatenate(parts)
 
 
