@@ -59,7 +59,8 @@ class Features:
     @property
     def has_any(self) -> np.ndarray:
         """Which entities have a row that is not zero, (entities,)."""
-        filled = np.diff(self.rows.indptr) > 0 if isinstance(self.rows, sp.csr_array) else self.rows.any(axis=1)
+        sizes = np.diff(self.rows.indptr) if isinstance(self.rows, sp.csr_array) else self.rows.any(axis=1)
+        filled = np.asarray(sizes > 0)
         result = np.zeros(self.entities, dtype=bool)
         result[self.entity[filled[self.row]]] = True
         return result

@@ -26,7 +26,7 @@ from multiea.settings.tree import AlignSettings
 from multiea.similarity.pools import Comparable, EmbedPair, candidate_pools, pool_similarities_with_weights
 from multiea.similarity.search import is_exact
 from multiea.similarity.signatures import signatures
-from multiea.similarity.weights import Weights
+from multiea.similarity.weights import UNJUDGED, Weights
 
 VALIDATION_RATIO = 0.1
 WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
@@ -134,7 +134,8 @@ class _Rounds:
         known, bootstrap = self._known, self._settings.bootstrap
         is_off = bootstrap.pool == "none" or not self.has_structure
         rounds = 1 if is_off else bootstrap.rounds
-        pseudo_labels, weights = known.pseudo_labels, Weights()
+        pseudo_labels = known.pseudo_labels
+        weights = Weights() if self._evidence is None else Weights(mixing=UNJUDGED)
         best: _BestRound | None = None
         worse, highest = 0, 0.0
         with progress.stage("propagating" if is_off else "bootstrapping", rounds) as advance:

@@ -12,6 +12,7 @@ from multiea.settings.training import OWN_STRATEGY, Training
 PROPAGATION = "propagation"  # the only engine that is not a trained encoder
 FUSION_EXAMPLE = f"{PROPAGATION}+multiea"
 PROPAGATION_CANDIDATES = 50
+PROPAGATION_WEIGHTS = (0.3, 0.7)  # of direct similarities and of paths
 
 _TRANSE_BASED = Training(strategy="each", epochs=300, evaluate_every=25)
 _GRAPH_BASED = Training(strategy="each", epochs=300)
@@ -61,7 +62,7 @@ def default_training(engine: str) -> Training:
 def default_enhancement(engine: str, mode: str = Enhancement.mode) -> Enhancement:
     """How the embeddings of an engine are compared by default: those of propagation by their best candidates only."""
     if PROPAGATION in engine.split("+") and mode in ("none", "sharpened"):
-        return Enhancement(mode, weights=(0.3, 0.7), temperature=0.03, candidates=PROPAGATION_CANDIDATES)
+        return Enhancement(mode, weights=PROPAGATION_WEIGHTS, temperature=0.03, candidates=PROPAGATION_CANDIDATES)
     return Enhancement(mode)
 
 

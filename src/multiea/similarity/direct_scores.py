@@ -21,7 +21,7 @@ from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
 from multiea.similarity.weights import Mixing, Weights, learn_weights
 
-RIVAL_QUANTILE = 0.5
+RIVAL_QUANTILE = 0.9
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 
 
@@ -127,7 +127,7 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
 
 
 def _usual_rival(scores: SparseScores) -> float:
-    """The usual similarity of the second best candidate: a best one that is no better is probably wrong too."""
+    """A high similarity of a second best candidate: a best one that is no better is probably wrong too."""
     seconds = [side.top(2)[1][:, 1] for side in (scores, scores.transposed())]
     found = torch.cat([side[side > 0] for side in seconds])
     return float(found.quantile(RIVAL_QUANTILE)) if len(found) else 0.0

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
+from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Compared, Comparison, KnownPairs, compare, direct_scores
 from multiea.similarity.matrices import (
@@ -137,7 +138,7 @@ def with_paths(
         return dict(direct)
     best = {pair: scores.top(CANDIDATES_PER_STEP, above=NEGLIGIBLE) for pair, scores in direct.items()}
     direct_weight, weight = (part / sum(weights) for part in weights)
-    if mixing.direct_share is not None:
+    if mixing.direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
         direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
     enhanced: Pairs = {}
     for a, b in combinations(kgs, 2):

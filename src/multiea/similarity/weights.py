@@ -36,7 +36,8 @@ class Mixing:
     direct_share: float | None = None
 
 
-MIXINGS = (Mixing(), Mixing(is_softer=True), Mixing(direct_share=0.6), Mixing(is_softer=True, direct_share=0.6))
+UNJUDGED = Mixing(direct_share=0.6)  # where no known pairs choose
+MIXINGS = (UNJUDGED, Mixing(), Mixing(is_softer=True), Mixing(is_softer=True, direct_share=0.6))
 
 
 @dataclass(frozen=True)
