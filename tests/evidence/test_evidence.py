@@ -139,3 +139,14 @@ def test_a_name_that_many_share_still_agrees_with_itself(homonyms: int) -> None:
     same = similarity[np.arange(homonyms), np.arange(homonyms, 0, -1)]
     assert same == pytest.approx(1, abs=1e-3)
     assert (same > similarity[:homonyms, 0]).all()
+
+
+def test_numbers_alone_find_the_same_entities_without_seeds() -> None:
+    rng = np.random.default_rng(0)
+    places = rng.uniform(-60, 60, (40, 2))
+    near = places + rng.normal(0, 1e-4, places.shape)
+    one = table_kg("a", lat=places[:, 0].round(4), long=places[:, 1].round(4))
+    other = table_kg("b", x=near[::-1, 1].round(4), y=near[::-1, 0].round(4))
+    matrix = collected([one, other], (ATTRIBUTES,)).kinds[ATTRIBUTES].similarity[0, 1].toarray()
+    assert (matrix.argmax(axis=1) == np.arange(40)[::-1]).all()
+    assert np.sort(matrix, axis=1)[:, -2].max() < matrix.max(axis=1).min()

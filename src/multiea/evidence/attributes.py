@@ -15,7 +15,7 @@ from multiea.data.properties import attributes_of
 from multiea.evidence.anchors import Anchors
 from multiea.evidence.features import Features
 from multiea.evidence.names import plain_names
-from multiea.evidence.numbers import grid_tokens, quantities
+from multiea.evidence.numbers import grid_tokens, quantities, rounded_tokens
 from multiea.evidence.text import plain_text
 from multiea.evidence.tokens import tf_idf, token_counts
 from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values
@@ -35,13 +35,14 @@ def attribute_features(
     """For each KG one row per entity with all its values; with_names: words of names count as well.
 
     anchors: pairs of entities that are probably the same, from which corresponding numbers are found; without them
-    numbers do not count.
+    numbers count wherever they are alike, to find anchors.
     """
     numeric = [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_finite()) for table in tables]
     found = [] if anchors is None else quantities(numeric, anchors)
     tokens = []
     for number, (kg, table) in enumerate(zip(kgs, tables, strict=True)):
-        own = pl.concat([value_tokens(table), grid_tokens(numeric[number], number, found)])
+        numbers = rounded_tokens(numeric[number]) if anchors is None else grid_tokens(numeric[number], number, found)
+        own = pl.concat([value_tokens(table), numbers])
         if with_names:
             names = plain_names(kg).filter(pl.col("entity").cast(pl.Int64).is_in(own["row"].unique().implode()))
             own = pl.concat([own, _split(names["entity"], names["text"])]).unique()

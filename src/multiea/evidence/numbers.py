@@ -19,6 +19,7 @@ LEAST_AGREEMENT = 0.3  # share of the anchors in which the values of two propert
 LEAST_GAIN = 3.0  # how many times more often than in shuffled anchors
 TOLERANCE = 0.02  # relative difference of two values that agree
 WIDTHS = (1.0, 5.0, 25.0, 125.0)  # of the cells of a grid, in units of the usual difference
+SIGNIFICANT_DIGITS = (3, 4, 5)
 LEAST_STEP, LEAST_RELATIVE_STEP = 1e-9, 1e-6
 
 
@@ -54,6 +55,15 @@ def _some(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """At most so many anchors, evenly chosen: more would not say more."""
     step = max(1, len(left) // MOST_ANCHORS)
     return left[::step], right[::step]
+
+
+def rounded_tokens(table: pl.DataFrame) -> pl.DataFrame:
+    """Tokens of the numbers of one KG, whatever they measure: rounded to some significant digits."""
+    parts = [pl.DataFrame(schema={"row": pl.Int64, "token": pl.String})]
+    for digits in SIGNIFICANT_DIGITS:
+        token = f"~{digits}:" + table["number"].round_sig_figs(digits).cast(pl.String)
+        parts.append(pl.DataFrame({"row": table["entity"].cast(pl.Int64), "token": token}))
+    return pl.concat(parts)
 
 
 def grid_tokens(table: pl.DataFrame, kg: int, found: Sequence[Quantity]) -> pl.DataFrame:

@@ -175,7 +175,7 @@ class _Rounds:
         if evidence is not None and (not len(marks) or not self.has_structure):
             evidence = evidence.without_structure()
             embeddings = torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device)
-        elif evidence is not None and is_uneven(marks):
+        elif evidence is not None and is_uneven(marks) and not self._propagator.is_fused:
             embeddings = self._propagator.embed_pairs(marks, number, self._outgoing)
         else:
             embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)

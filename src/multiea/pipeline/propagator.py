@@ -39,6 +39,11 @@ class Propagator:
         self.device = device
         self.adjacencies = [Adjacency(kg, device) for kg in task.kgs]
 
+    @property
+    def is_fused(self) -> bool:
+        """Whether embeddings of another engine are compared as well."""
+        return self._second_view is not None
+
     def embed(self, marks: Groups, seeds: int, number: int, outgoing: Sequence[OutgoingEdges] | None = None) -> Tensor:
         """Embeddings from marks, of which the first are seeds. number: of the round, for random numbers.
 
