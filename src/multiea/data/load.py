@@ -22,6 +22,7 @@ from multiea.foundation.errors import InputError, counted
 from multiea.settings.data import DEFAULT_TRAIN_RATIO, Data
 
 log = logging.getLogger("multiea")
+SOURCE_EXPECTED = 'a path, several, or tables by name such as {"a": table, "b": table}'
 
 
 def load(
@@ -120,8 +121,11 @@ def _read(source: Any, seeds: Any, *, lenient: bool, roles: Mapping[str, str] | 
     seeds = None if seeds is None else Path(seeds)
     if not isinstance(source, str | Path):
         if not isinstance(source, Sequence):
-            expected = 'a path, several, or tables such as {"a": table, "b": table}'
-            raise InputError(f"a data set given as {source!r}", expected=expected)
+            raise InputError(f"a data set given as {type(source).__name__}", expected=SOURCE_EXPECTED)
+        wrong = next((one for one in source if not isinstance(one, str | Path)), None)
+        if wrong is not None:
+            found = f"a data set given as {type(source).__name__} of {type(wrong).__name__}"
+            raise InputError(found, expected=SOURCE_EXPECTED)
         if len(source) != 1:
             return _read_files([Path(file) for file in source], seeds, lenient=lenient, roles=roles)
         source = source[0]

@@ -107,7 +107,7 @@ def _warn_of_kgs_without_evidence(task: Task, evidence: Evidence, *, has_triples
 
 
 def warn_of_unreached_entities(task: Task, embeddings: Tensor, evidence: Evidence | None) -> None:
-    """Warns of entities without any evidence: no mark arrives there, nothing else is known, they stay unmatched."""
+    """Warns of entities without any evidence: no path of triples leads there from a known entity, and nothing else."""
     is_reached = np.split(embeddings.any(dim=1).cpu().numpy(), task.entity_offsets[1:-1])
     if evidence is not None:
         is_reached = [one | other for one, other in zip(is_reached, evidence.has_any(), strict=True)]
@@ -117,5 +117,5 @@ def warn_of_unreached_entities(task: Task, embeddings: Tensor, evidence: Evidenc
         if not of_kg.all()
     ]
     if parts:
-        beside = "" if evidence is None else " and they have no name or attribute"
-        log.warning("no mark reaches %s%s: they stay unmatched", ", ".join(parts), beside)
+        beside = "" if evidence is None else " and no name or attribute to compare"
+        log.warning("%s: no triples that lead to a known entity%s: they stay unmatched", ", ".join(parts), beside)
