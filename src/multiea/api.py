@@ -149,7 +149,10 @@ def align(
     if isinstance(task, Mapping):
         task = load(task)
     if not isinstance(task, Task):
-        raise SettingError(f"align takes a Task, got {task!r}; multiea.load reads one")
+        raise SettingError(
+            f'align takes a Task or tables by name, such as {{"a": table, "b": table}}, got {type(task).__name__}; '
+            "multiea.load reads a Task from files"
+        )
     if settings is None:
         settings = AlignSettings.default(shortcuts.pop("engine", PROPAGATION), **shortcuts)
     elif not isinstance(settings, AlignSettings):

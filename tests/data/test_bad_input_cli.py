@@ -156,5 +156,5 @@ def test_an_entity_id_with_a_line_break_is_refused_before_aligning(tmp_path: Pat
 
 
 def test_align_refuses_anything_but_a_task() -> None:
-    with pytest.raises(SettingError, match=r"align takes a Task, got 'mydata'; multiea\.load reads one"):
+    with pytest.raises(SettingError, match=r"align takes a Task or tables by name, .*, got str; multiea\.load reads"):
         multiea.align("mydata")  # type: ignore[arg-type]

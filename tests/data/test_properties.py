@@ -77,7 +77,8 @@ def test_parts_of_names_and_other_columns_are_attributes(column: str) -> None:
 
 def test_a_column_such_as_city_name_is_a_name_only_if_it_is_the_only_one_and_no_better_one_exists() -> None:
     places = {"city_name": ["Oslo", "Bergen"], "river_name": ["Akerselva", "Nordåselva"]}
-    assert name_properties(table_kg(places)) == []
+    assert table_kg(places).name_by_values == "city_name"  # not by its word: that is as good as the other's
+    assert table_kg({"city_name": places["city_name"]}).name_by_values is None
     assert name_properties(table_kg({"label": ["Oslo", "Bergen"], "river_name": places["river_name"]})) == ["label"]
 
 

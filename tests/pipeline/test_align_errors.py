@@ -43,7 +43,7 @@ def test_an_unavailable_cuda_device_is_an_error(small: Task) -> None:
 
 
 def test_a_task_without_seeds_is_an_error_that_says_what_to_do(small: Task) -> None:
-    with pytest.raises(InputError, match=r"has no seeds.*seeds\.tsv"):
+    with pytest.raises(InputError, match=r"has no seeds.*seeds="):
         multiea.align(Task(small.kgs, held_out=small.held_out))
 
 

@@ -108,7 +108,7 @@ def test_entities_that_no_mark_reaches_stay_unmatched_and_are_reported(caplog: p
     seeds = Groups.from_names(kgs, [{kg.name: f"{i}" for kg in kgs} for i in range(20)])
     with caplog.at_level(logging.WARNING, "multiea"):
         alignment = align(Task(kgs, seeds))
-    assert "no mark reaches 2 entities of a, 2 entities of b, 2 entities of c" in caplog.text
+    assert "2 entities of a, 2 entities of b, 2 entities of c: no triples that lead to a known entity" in caplog.text
     assert not {"isolated", "isolated too"} & set(alignment.groups["entity"])
     trained = align(Task(kgs, seeds), engine="multiea", training=FEW_EPOCHS)
     assert not {"isolated", "isolated too"} & set(trained.groups["entity"])

@@ -120,7 +120,7 @@ def test_nothing_is_exported_to_the_folder_of_the_data_set(made: Path) -> None:
 
 def test_a_run_of_a_task_made_in_python_does_not_know_its_triples(small: Task, tmp_path: Path) -> None:
     multiea.align(Task(small.kgs, small.seeds, small.held_out)).save(tmp_path / "run")
-    with pytest.raises(InputError, match=r"does not record its data set.*Name the data set with --data \(data=\)"):
+    with pytest.raises(InputError, match=r"in memory, which it does not record.*--data \(data=\)"):
         multiea.open(tmp_path / "run", with_triples=True)
 
 

@@ -132,7 +132,9 @@ def show_properties(inspection: Inspection) -> None:
         shown = [one for one in kg.properties if one.role == "name"]
         others = [one for one in kg.properties if one.role != "name"]
         shown += others[:MOST_PROPERTIES]
-        rows += [[kg.name, one.property, one.role, _shortened(one.example), f"{one.coverage:.0%}"] for one in shown]
+        for one in shown:
+            role = f"{one.role} (by its values)" if one.by_values else one.role
+            rows.append([kg.name, one.property, role, _shortened(one.example), f"{one.coverage:.0%}"])
         if len(others) > MOST_PROPERTIES:
             rows.append([kg.name, f"and {len(others) - MOST_PROPERTIES:,} more (--json lists all)", "", "", ""])
         if not kg.properties and not kg.names.sources:

@@ -32,13 +32,17 @@ class NameSummary:
 
 @dataclass(frozen=True)
 class PropertySummary:
-    """A property or column: what it is taken as, how many entities have it, their share, and an example."""
+    """A property or column: what it is taken as, how many entities have it, their share, and an example.
+
+    by_values: whether it is a name because its values look like names.
+    """
 
     property: str
     role: str
     entities: int
     coverage: float
     example: str | None
+    by_values: bool = False
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,10 @@ def inspect(task: Task) -> Inspection:
 
 def _summary(kg: KnowledgeGraph, in_groups: int) -> KgSummary:
     quantiles = np.quantile(kg.degrees, QUANTILES)
-    properties = [PropertySummary(**row) for row in properties_of(kg).iter_rows(named=True)]
+    properties = [
+        PropertySummary(**row, by_values=row["role"] == NAME and row["property"] == kg.name_by_values)
+        for row in properties_of(kg).iter_rows(named=True)
+    ]
     names, attributes = names_of(kg), attributes_of(kg)
     has_evidence = kg.degrees > 0
     has_evidence[names["entity"].to_numpy()] = True

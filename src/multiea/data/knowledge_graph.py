@@ -41,7 +41,8 @@ class KnowledgeGraph:
     property, value, type, where the type is a datatype or a language such as '@en'), names included. names: (E,)
     display names, null where unknown. given_names: names beside those in literals (entity, name); an entity may have
     several. property_roles: what the user decided about properties: "name", "attribute" or "ignore";
-    `multiea.data.properties` decides the others from the data.
+    `multiea.data.properties` decides the others from the data. name_by_values: the property that is taken as the name
+    because its values look like names, where there are no other names.
     """
 
     name: str
@@ -53,6 +54,7 @@ class KnowledgeGraph:
     names: pl.Series | None = None
     given_names: pl.DataFrame = field(default_factory=no_names)
     property_roles: Mapping[str, str] = field(default_factory=dict)
+    name_by_values: str | None = None
 
     def __post_init__(self) -> None:
         sizes = (len(self.entities), len(self.relations), len(self.entities))
@@ -163,6 +165,7 @@ class KnowledgeGraph:
             names=None if self.names is None else self.names.filter(pl.Series(kept)),
             given_names=kept_rows(self.given_names),
             property_roles=self.property_roles,
+            name_by_values=self.name_by_values,
         )
 
     def __repr__(self) -> str:

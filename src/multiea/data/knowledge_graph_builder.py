@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from multiea.data.interning import TripleInterner
 from multiea.data.knowledge_graph import KnowledgeGraph, no_literals, no_names
-from multiea.data.properties import resolved_roles, shown_names
+from multiea.data.properties import name_by_values, resolved_roles, shown_names
 from multiea.data.record_cells import RecordCells
 
 
@@ -74,17 +75,18 @@ class KnowledgeGraphBuilder:
             given_names = given_names.unique().sort("entity", "name")
         self.properties.update(literals["property"].unique().cast(pl.String))
         roles = resolved_roles(self._roles, self.properties)
-        return KnowledgeGraph(
+        kg = KnowledgeGraph(
             self.name,
             interned.entities,
             interned.relations,
             interned.triples,
             duplicates=interned.duplicates,
             literals=literals,
-            names=shown_names(given_names, literals, roles, len(interned.entities)),
             given_names=given_names,
             property_roles=roles,
+            name_by_values=name_by_values(interned.entities, literals, given_names, roles),
         )
+        return replace(kg, names=shown_names(kg))
 
 
 def _with_positions(blocks: list[pl.DataFrame], position_of_code: NDArray[np.int32]) -> pl.DataFrame:

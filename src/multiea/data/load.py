@@ -15,13 +15,14 @@ from multiea.data.raw_dataset import RawDataset
 from multiea.data.readers import read_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
-from multiea.data.role_choices import by_role, check_roles, refuse_unknown_roles
+from multiea.data.role_choices import by_role, check_roles, refuse_unknown_roles, warn_of_names_by_values
 from multiea.data.tables_in_memory import read_tables
 from multiea.data.task import Task
 from multiea.foundation.errors import InputError, counted
 from multiea.settings.data import DEFAULT_TRAIN_RATIO, Data
 
 log = logging.getLogger("multiea")
+SOURCE_EXPECTED = 'a path, several, or tables by name such as {"a": table, "b": table}'
 
 
 def load(
@@ -51,6 +52,7 @@ def load(
     try:
         raw = _read(source, seeds, lenient=lenient, roles=roles)
         refuse_unknown_roles(raw.kgs, roles)
+        warn_of_names_by_values(raw.kgs, in_memory=isinstance(source, Mapping))
     except OSError as error:  # a path that the system refuses, such as one that is too long
         place = error.filename or (source if isinstance(source, str | Path) else " ".join(map(str, source)))
         raise InputError(f"cannot be read: {error.strerror or error}", path=place) from None
@@ -119,8 +121,11 @@ def _read(source: Any, seeds: Any, *, lenient: bool, roles: Mapping[str, str] | 
     seeds = None if seeds is None else Path(seeds)
     if not isinstance(source, str | Path):
         if not isinstance(source, Sequence):
-            expected = 'a path, several, or tables such as {"a": table, "b": table}'
-            raise InputError(f"a data set given as {source!r}", expected=expected)
+            raise InputError(f"a data set given as {type(source).__name__}", expected=SOURCE_EXPECTED)
+        wrong = next((one for one in source if not isinstance(one, str | Path)), None)
+        if wrong is not None:
+            found = f"a data set given as {type(source).__name__} of {type(wrong).__name__}"
+            raise InputError(found, expected=SOURCE_EXPECTED)
         if len(source) != 1:
             return _read_files([Path(file) for file in source], seeds, lenient=lenient, roles=roles)
         source = source[0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from multiea.data.names_by_values import property_like_names
 from multiea.data.readable_ids import readable_ids
 
 if TYPE_CHECKING:
@@ -57,14 +58,17 @@ PARTS_OF_NAMES = (
     "host",
     "domain",
 )
+# Columns that are no names, whatever their values look like.
+NO_NAMES = ("description", "comment", "comments", "note", "notes", "remark", "remarks", "address", "street")
 MIN_SHARE_WITH_LETTERS = 0.5
 MIN_SHARE_DISTINCT = 0.5
 
 
-def property_roles(literals: pl.DataFrame, given: Mapping[str, str]) -> pl.DataFrame:
+def property_roles(literals: pl.DataFrame, given: Mapping[str, str], name_by_values: str | None = None) -> pl.DataFrame:
     """The role of each property, and for names a rank, the best first: property, role, rank.
 
-    given: roles that the user decided, by property; among these the order of the names is their rank.
+    given: roles that the user decided, by property; among these the order of the names is their rank. name_by_values:
+    the property that `name_by_values` found; it counts where the user decided otherwise about no name.
     """
     properties = literals["property"].unique().cast(pl.String).sort().to_list()
     rank = _candidates([one for one in properties if one not in given])
@@ -80,6 +84,8 @@ def property_roles(literals: pl.DataFrame, given: Mapping[str, str]) -> pl.DataF
     }
     decided = [one for one, role in given.items() if role == NAME]
     rank = {one: place for one, place in rank.items() if one in kept}
+    if name_by_values is not None and not decided and name_by_values not in given:
+        rank[name_by_values] = 0
     rank |= {one: place - len(decided) for place, one in enumerate(decided)}
     roles = [given.get(one, NAME if one in rank else ATTRIBUTE) for one in properties]
     ranks = [rank.get(one, 0) for one in properties]
@@ -87,6 +93,24 @@ def property_roles(literals: pl.DataFrame, given: Mapping[str, str]) -> pl.DataF
         {"property": properties, "role": roles, "rank": ranks},
         schema={"property": pl.String, "role": pl.String, "rank": pl.Int32},
     )
+
+
+def name_by_values(
+    entities: pl.Series, literals: pl.DataFrame, given_names: pl.DataFrame, given: Mapping[str, str]
+) -> str | None:
+    """The property to take as the name of a KG because its values look like names.
+
+    None where the KG has other names: given ones, a property that the user or its word says to be a name, or readable
+    ids.
+    """
+    if given_names["name"].is_not_null().any() or not len(literals):
+        return None
+    roles = property_roles(literals, given)
+    if (roles["role"] == NAME).any():
+        return None
+    excluded = [one for one in roles["property"] if one in given or _is_no_name(plain_word(one))]
+    found = property_like_names(literals, excluded, len(entities))
+    return found if found is not None and readable_ids(entities).is_empty() else None
 
 
 def meant_by(asked: str, properties: Collection[str]) -> list[str]:
@@ -101,9 +125,14 @@ def resolved_roles(asked: Mapping[str, str], properties: Collection[str]) -> dic
     return {one: role for name, role in asked.items() for one in meant_by(name, properties)}
 
 
+def roles_of_kg(kg: KnowledgeGraph) -> pl.DataFrame:
+    """The role and rank of each property of a KG: property, role, rank."""
+    return property_roles(kg.literals, kg.property_roles, kg.name_by_values)
+
+
 def properties_of(kg: KnowledgeGraph) -> pl.DataFrame:
     """One row per property: property, role, entities (that have it), coverage (their share), example."""
-    roles = property_roles(kg.literals, kg.property_roles)
+    roles = roles_of_kg(kg)
     counts = kg.literals.group_by("property").agg(
         entities=pl.col("entity").n_unique(), example=pl.col("value").str.strip_chars().min()
     )
@@ -123,7 +152,7 @@ def names_of(kg: KnowledgeGraph) -> pl.DataFrame:
     """Every name of every entity, each once: entity, name, sorted.
 
     These are the given names and the literals of name properties. A KG that has neither is named by its ids, where
-    they are readable.
+    they are readable, or else by a property whose values look like names.
     """
     literals = _of_role(kg, NAME).select("entity", name="value")
     names = _tidied(pl.concat([kg.given_names.select("entity", "name"), literals]))
@@ -135,28 +164,26 @@ def attributes_of(kg: KnowledgeGraph) -> pl.DataFrame:
     return _of_role(kg, ATTRIBUTE)
 
 
-def shown_names(
-    given: pl.DataFrame, literals: pl.DataFrame, roles: Mapping[str, str], entities: int
-) -> pl.Series | None:
+def shown_names(kg: KnowledgeGraph) -> pl.Series | None:
     """The name of each entity: the given one, else its best literal, English first. None if no entity has a name."""
-    ranked = property_roles(literals, roles).filter(pl.col("role") == NAME)
+    ranked = roles_of_kg(kg).filter(pl.col("role") == NAME)
     from_literals = (
-        literals.with_columns(pl.col("property", "type").cast(pl.String))
+        kg.literals.with_columns(pl.col("property", "type").cast(pl.String))
         .join(ranked, on="property")
         .with_columns(not_english=pl.col("type") != "@en")
         .sort("rank", "not_english", "type", "value")
         .select("entity", name="value")
     )
-    table = pl.concat([given.sort("entity", "name"), from_literals]).unique("entity", keep="first", maintain_order=True)
+    given = kg.given_names.sort("entity", "name")
+    table = pl.concat([given, from_literals]).unique("entity", keep="first", maintain_order=True)
     if table.is_empty():
         return None
-    all_entities = pl.DataFrame({"entity": pl.Series(range(entities), dtype=pl.Int32)})
+    all_entities = pl.DataFrame({"entity": pl.Series(range(len(kg.entities)), dtype=pl.Int32)})
     return all_entities.join(table, on="entity", how="left", maintain_order="left")["name"]
 
 
 def _of_role(kg: KnowledgeGraph, role: str) -> pl.DataFrame:
-    roles = property_roles(kg.literals, kg.property_roles)
-    chosen = roles.filter(pl.col("role") == role)["property"].to_list()
+    chosen = roles_of_kg(kg).filter(pl.col("role") == role)["property"].to_list()
     return kg.literals.filter(pl.col("property").cast(pl.String).is_in(chosen))
 
 
@@ -187,6 +214,10 @@ def _is_doubtful(name_property: str) -> bool:
 
 def _is_some_name(word: str) -> bool:
     return word.endswith("name") and word.removesuffix("name") not in PARTS_OF_NAMES
+
+
+def _is_no_name(word: str) -> bool:
+    return word in NO_NAMES or (word.endswith("name") and word.removesuffix("name") in PARTS_OF_NAMES)
 
 
 def _is_iri(name_property: str) -> bool:

@@ -20,9 +20,8 @@ def readable_ids(entities: pl.Series) -> pl.DataFrame:
     are codes, such as Q42 or 0abc), and most of them must differ in these letters (EMAPA_31877 and EMAPA_31878 do not).
     """
     table = _parts(entities)
-    words = table["name"].str.replace_all(r"[\p{L}\p{M}]*\p{N}[\p{L}\p{M}\p{N}]*", " ").str.to_lowercase()
-    letters = words.str.extract_all(r"\p{L}")
-    is_word = ((letters.list.len() >= 3) & (letters.list.n_unique() >= 2)) | words.str.contains(_DENSE)
+    words = _without_codes(table["name"])
+    is_word = _have_letters(words)
     bare = words.str.replace_all(r"[^\p{L}\p{M}]+", " ").str.strip_chars()
     table = table.with_columns(is_word=is_word & table["namespace"].ne("_:"), bare=bare)
     judged = table.group_by("namespace").agg(
@@ -34,6 +33,20 @@ def readable_ids(entities: pl.Series) -> pl.DataFrame:
     if named.height <= MIN_SHARE * table.height:
         named = named.clear()
     return named.select("entity", "name")
+
+
+def has_words(texts: pl.Series) -> pl.Series:
+    """Whether each text has several letters outside of words with digits, which are codes."""
+    return _have_letters(_without_codes(texts))
+
+
+def _without_codes(texts: pl.Series) -> pl.Series:
+    return texts.str.replace_all(r"[\p{L}\p{M}]*\p{N}[\p{L}\p{M}\p{N}]*", " ").str.to_lowercase()
+
+
+def _have_letters(words: pl.Series) -> pl.Series:
+    letters = words.str.extract_all(r"\p{L}")
+    return ((letters.list.len() >= 3) & (letters.list.n_unique() >= 2)) | words.str.contains(_DENSE)
 
 
 def _parts(entities: pl.Series) -> pl.DataFrame:

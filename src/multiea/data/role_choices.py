@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from multiea.data.readers import unknown_property
 from multiea.foundation.errors import InputError, SettingError, is_text, unknown
 from multiea.settings.data import Data
 
+log = logging.getLogger("multiea")
 SETTINGS = {NAME: "names", ATTRIBUTE: "attributes", IGNORE: "ignore"}
 
 
@@ -33,6 +35,26 @@ def refuse_unknown_roles(kgs: Sequence[KnowledgeGraph], roles: Mapping[str, str]
     for asked in roles:
         if not meant_by(asked, known):
             raise InputError(unknown_property(asked, known, "this data set"))
+
+
+def warn_of_names_by_values(kgs: Sequence[KnowledgeGraph], *, in_memory: bool) -> None:
+    """Says for each KG which property is its name because of its values, and how to choose another.
+
+    in_memory: whether the KGs were given in Python, without files.
+    """
+    for kg in kgs:
+        if kg.name_by_values is not None:
+            change = (
+                f'multiea.load(..., roles={{"{kg.name_by_values}": "attribute"}}) changes this'
+                if in_memory
+                else f"--names, --attributes '{kg.name_by_values}', or names = [...] in dataset.toml change this"
+            )
+            log.warning(
+                "KG '%s': '%s' is taken as its name, because the values look like names; %s",
+                kg.name,
+                kg.name_by_values,
+                change,
+            )
 
 
 def by_role(roles: Mapping[str, str] | None) -> dict[str, Any]:

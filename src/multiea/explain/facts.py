@@ -24,13 +24,15 @@ class Entity:
 
 @dataclass(frozen=True)
 class NamePair:
-    """The two names that match best."""
+    """The two names that match best; are_similar: whether they count as similar."""
 
     left: str
     right: str
+    are_similar: bool = True
 
     def __str__(self) -> str:
-        return f"{quoted(self.left)} {'=' if self.left == self.right else '~'} {quoted(self.right)}"
+        sign = "=" if self.left == self.right else "~" if self.are_similar else "differs from"
+        return f"{quoted(self.left)} {sign} {quoted(self.right)}"
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,13 @@ class ThirdEntity:
 
 
 Fact = NamePair | ValuePair | NeighbourPair | ThirdEntity
+
+
+def agrees(fact: Fact) -> bool:
+    """Whether a fact speaks for a pair; two names do if they are the same."""
+    if isinstance(fact, NamePair):
+        return fact.left == fact.right
+    return fact.agrees if isinstance(fact, ValuePair) else True
 
 
 def quoted(text: str) -> str:

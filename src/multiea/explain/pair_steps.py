@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE
+from multiea.evidence.pair_search import CANDIDATES, LEAST_SIMILARITY
 from multiea.explain.agreeing_values import Values
 from multiea.explain.candidate_scores import CandidateScores, Node
 from multiea.explain.contributions import Contribution, Contributions
 from multiea.explain.explanation import CALIBRATION, COMPETITION, STEP_NAMES, THIRD_KGS, Step
-from multiea.explain.facts import Entity, Fact, ThirdEntity
+from multiea.explain.facts import Entity, Fact, ThirdEntity, agrees
 from multiea.explain.matched_neighbours import matched_neighbours
 from multiea.explain.matching_names import Names
 from multiea.explain.membership import Membership
@@ -21,6 +23,7 @@ from multiea.grouping.alignment import AlignmentResult
 
 MOST_FACTS = 5
 MOST_THIRD_ENTITIES = 3
+NOT_KEPT = f"below {LEAST_SIMILARITY}, or not among the {CANDIDATES} most similar of either: counts as 0"
 LEAST_FACTOR = 0.005  # by how much a factor differs from one to be shown
 
 
@@ -79,11 +82,9 @@ class PairSteps:
         said = made.weight * made.similarity[0]
         if said and abs(made.log_odds[0] / said - 1) > LEAST_FACTOR:
             note += f" x {made.log_odds[0] / said:.2f}, since other evidence is missing"
-        if made.kind != STRUCTURE and not made.similarity[0]:
-            note = "too different to be candidates"
         facts: tuple[Fact, ...] = ()
         if not self._has_data:
-            return note, facts
+            return (NOT_KEPT if made.kind != STRUCTURE and not made.similarity[0] else note), facts
         if made.kind == STRUCTURE:
             pairs, count = matched_neighbours(self._kgs, self._membership, (one, other), self._shown, MOST_FACTS)
             facts = tuple(pairs)
@@ -92,7 +93,9 @@ class PairSteps:
             facts = self._values.compared(one, other)
         else:
             names = self._names.best(one, other)
-            facts = () if names is None else (names,)
+            facts = () if names is None else (replace(names, are_similar=bool(made.similarity[0] > 0)),)
+        if made.kind != STRUCTURE and not made.similarity[0]:
+            note = NOT_KEPT if any(map(agrees, facts)) else "too different to be candidates"
         return note, facts
 
     def _score_facts(self, name: str, one: Node, other: Node) -> tuple[str, tuple[Fact, ...]]:

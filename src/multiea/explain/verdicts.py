@@ -43,7 +43,7 @@ class Verdicts:
         if any(reasons):
             return "; ".join(filter(None, reasons))
         if not self._score(one, other) > NEGLIGIBLE:
-            return "too little in common: neither is a candidate of the other"
+            return "neither is a candidate of the other; they have too little in common, or others have more"
         reasons = [self._better_match(one, other), self._better_match(other, one)]
         if any(reasons):
             return "; ".join(filter(None, reasons))
@@ -77,9 +77,10 @@ class Verdicts:
         if not best or best[0][1] < own:
             return ""
         rival = self._shown((other[0], best[0][0]))
-        if best[0][1] == own:
-            return f"{rival} matches {self._shown(node)} equally well"
-        return f"{rival} is the better match of {self._shown(node)} (score {best[0][1]:.3f}, not {own:.3f})"
+        shown, own_shown = f"{best[0][1]:.3f}", f"{own:.3f}"
+        if shown == own_shown:
+            return f"{rival} matches {self._shown(node)} equally well (both score {shown})"
+        return f"{rival} is the better match of {self._shown(node)} (score {shown}, not {own_shown})"
 
     def _refused_match(self, one: Node, other: Node) -> str:
         """Why each other's best match was refused."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from multiea.data.iris import relation_iris
 from multiea.data.knowledge_graph import KnowledgeGraph, no_literals
-from multiea.data.properties import NAME, property_roles
+from multiea.data.properties import NAME, roles_of_kg
 from multiea.exports.text_lines import ROWS_PER_BLOCK
 
 RDFS_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -38,7 +38,7 @@ def _unstated_names(kg: KnowledgeGraph) -> pl.DataFrame:
         return no_literals()
     names = pl.DataFrame({"entity": np.arange(len(kg.entities)), "value": kg.names}).drop_nulls()
     names = names.with_columns(pl.col("entity").cast(kg.literals.schema["entity"]))
-    stated_by = property_roles(kg.literals, kg.property_roles).filter(pl.col("role") == NAME)["property"].to_list()
+    stated_by = roles_of_kg(kg).filter(pl.col("role") == NAME)["property"].to_list()
     stated = kg.literals.filter(pl.col("property").cast(pl.String).is_in(stated_by))
     unstated = names.join(stated, on=["entity", "value"], how="anti", maintain_order="left")
     return unstated.select("entity", property=pl.lit(RDFS_LABEL), value="value", type=pl.lit(None, pl.String))

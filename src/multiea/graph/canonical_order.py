@@ -54,7 +54,7 @@ class CanonicalOrder:
         seeds, held_out, validation = (moved(part)[0] for part in (task.seeds, task.held_out, task.validation))
         known, order = moved(task.open_seeds.groups)
         open_seeds = OpenSeeds(known, task.open_seeds.looked_in[order][:, list(columns)])
-        canonical = Task(kgs, seeds, held_out, validation, open_seeds, name=task.name)
+        canonical = Task(kgs, seeds, held_out, validation, open_seeds, name=task.name, origin=task.origin)
         return cls(task, canonical, columns, tuple(given_positions[kg] for kg in columns), tuple(positions))
 
     @property

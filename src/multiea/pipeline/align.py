@@ -11,12 +11,13 @@ import numpy as np
 
 from multiea.data.task import Task
 from multiea.engines.devices import resolve_device
-from multiea.evaluation.self_check import doubts
+from multiea.evaluation.self_check import doubts, evidence_used
 from multiea.foundation.errors import InputError, SettingError, resolve
 from multiea.graph.canonical_order import CanonicalOrder
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.lineage import Ancestor
+from multiea.pipeline.evidence_checks import check_structure_alone, warn_of_missing_evidence
 from multiea.pipeline.extension import warm_start_from
 from multiea.pipeline.single_pass import align_once, memory_errors_explained, timed
 from multiea.pipeline.warm_start import WarmStart
@@ -54,6 +55,7 @@ def align(
     seconds |= {stage: seconds.get(stage, 0.0) + spent for stage, spent in result.seconds.items()}
     result = replace(result, seconds=seconds)
     result = result if ancestor is None else result.following(ancestor)
+    warn_of_missing_evidence(task, settings.evidence, evidence_used(result))
     for words in doubts(result):
         log.warning("%s", words)
     return replace(result, seconds=seconds | {"align": time.perf_counter() - begin})
@@ -65,6 +67,7 @@ def _check(task: Task, settings: AlignSettings, *, has_alignment: bool) -> None:
     for name in settings.duplicates:
         if name != AUTO:
             resolve(name, dict.fromkeys(task.kg_names), what="KG of duplicates")
+    check_structure_alone(task, settings)
     if settings.enhancement.mode == "product":
         log.warning("enhancement 'product' is the paper's equation to the letter, for comparison: hubs ruin its groups")
     if len(task.open_seeds) and not has_alignment:

@@ -13,6 +13,7 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
 from multiea.evidence.evidence import STRUCTURE, Evidence
 from multiea.foundation.errors import InputError, counted
+from multiea.pipeline.evidence_checks import no_triples_hint, option, seeds_hint, show_what_was_read
 from multiea.settings.tree import EVIDENCE
 
 log = logging.getLogger("multiea")
@@ -32,22 +33,26 @@ def check_task(task: Task, kinds: Sequence[str], evidence: Evidence | None) -> N
         raise InputError(
             f"'{task.name}' has no {' or '.join(kinds)} to compare: no two KGs have any in common",
             expected="KGs whose entities have " + " or ".join(kinds),
-            hint="multiea inspect shows which properties are names and attributes; --evidence auto uses all there is",
+            hint=f"{show_what_was_read(task)} which properties are names and attributes; "
+            f"{option(task, 'evidence', 'auto')} uses all there is",
         )
     if not has_triples:
         raise InputError(
             f"'{task.name}' has no triples, and no names or attributes to compare",
             expected="KGs with triples, or with names or attributes",
-            hint="Add relations or a name column (docs/data.md); multiea inspect shows what was read. "
-            "A run opened without its triples cannot be aligned again: use multiea.open(run, with_triples=True)",
+            hint=no_triples_hint(task),
         )
     if not len(known):
         others = [one for one in EVIDENCE if one not in kinds]
         raise InputError(
             f"'{task.name}' has no seeds" + ("" if others else ", and no names or attributes to start from"),
             expected="a few known groups to learn from",
-            hint="Give them as seeds.tsv with one column per KG, or raise --train-ratio if groups.tsv was split"
-            + ("; or compare names and attributes as well, with --evidence auto" if others else ""),
+            hint=seeds_hint(task)
+            + (
+                f"; or compare {' and '.join(others)} as well, with {option(task, 'evidence', 'auto')}"
+                if others
+                else ""
+            ),
         )
     _check_reach_of_seeds(task, known)
 
@@ -58,7 +63,7 @@ def check_encoder_has_seeds(task: Task, encoder: str) -> None:
         raise InputError(
             f"'{task.name}' has no seeds, which the encoder '{encoder}' is trained with",
             expected="a few known groups to learn from",
-            hint="Give them as seeds.tsv with one column per KG, or use the engine propagation, which needs none",
+            hint=f"{seeds_hint(task)}; or use the engine propagation, which needs none",
         )
 
 
@@ -73,7 +78,7 @@ def _check_reach_of_seeds(task: Task, known: Groups) -> None:
         raise InputError(
             f"the seeds have no neighbours in {', '.join(unreached)}: none of their members there is in a triple",
             expected="seeds with members that occur in triples, in at least two KGs",
-            hint="Compare the entities of the seeds with those of the triples: multiea inspect shows both",
+            hint=f"Compare the entities of the seeds with those of the triples: {show_what_was_read(task)} both",
         )
     overlap = known.overlap()
     without_seeds = [name for name, count in zip(task.kg_names, overlap.diagonal(), strict=True) if not count]
@@ -102,7 +107,7 @@ def _warn_of_kgs_without_evidence(task: Task, evidence: Evidence, *, has_triples
 
 
 def warn_of_unreached_entities(task: Task, embeddings: Tensor, evidence: Evidence | None) -> None:
-    """Warns of entities without any evidence: no mark arrives there, nothing else is known, they stay unmatched."""
+    """Warns of entities without any evidence: no path of triples leads there from a known entity, and nothing else."""
     is_reached = np.split(embeddings.any(dim=1).cpu().numpy(), task.entity_offsets[1:-1])
     if evidence is not None:
         is_reached = [one | other for one, other in zip(is_reached, evidence.has_any(), strict=True)]
@@ -112,5 +117,5 @@ def warn_of_unreached_entities(task: Task, embeddings: Tensor, evidence: Evidenc
         if not of_kg.all()
     ]
     if parts:
-        beside = "" if evidence is None else " and they have no name or attribute"
-        log.warning("no mark reaches %s%s: they stay unmatched", ", ".join(parts), beside)
+        beside = "" if evidence is None else " and no name or attribute to compare"
+        log.warning("%s: no triples that lead to a known entity%s: they stay unmatched", ", ".join(parts), beside)

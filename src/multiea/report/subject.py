@@ -17,6 +17,7 @@ from multiea.report.markup import Html, entity_html
 from multiea.runs.run import Run
 
 WITHOUT_TRIPLES = "the alignment was opened without its triples"
+TABLES = "the sources are tables, which have none"
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,10 @@ class Subject:
     @cached_property
     def missing_triples(self) -> str | None:
         """The reason why the triples are not available; None if they are."""
-        if self.run.no_triples is not None or any(len(kg.triples) for kg in self.alignment.task.kgs):
+        kgs = self.alignment.task.kgs
+        if self.run.no_triples is not None or any(len(kg.triples) for kg in kgs):
             return self.run.no_triples
-        return WITHOUT_TRIPLES
+        return TABLES if any(len(kg.literals) or len(kg.given_names) for kg in kgs) else WITHOUT_TRIPLES
 
     @cached_property
     def found(self) -> Groups:

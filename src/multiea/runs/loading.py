@@ -9,7 +9,7 @@ from pathlib import Path
 from multiea.data.load import load, read_one_kg
 from multiea.data.origin import Origin
 from multiea.data.readers import read_groups
-from multiea.data.role_choices import refuse_unknown_roles, roles_of
+from multiea.data.role_choices import refuse_unknown_roles, roles_of, warn_of_names_by_values
 from multiea.data.task import Task
 from multiea.foundation.errors import SettingError
 from multiea.pipeline.growing import grown_task, refuse_known_name
@@ -48,6 +48,7 @@ def _load_grown_task(data: Data) -> Task:
     kg = read_one_kg([Path(file) for file in data.source], data.kg_name, roles_of(data))
     refuse_known_name(before, kg)
     refuse_unknown_roles([kg], roles_of(data))
+    warn_of_names_by_values([kg], in_memory=False)
     kgs = [*before.kgs, kg]
     seeds = read_groups(Path(data.seeds), kgs, lenient=data.lenient)
     held_out = None if data.held_out is None else read_groups(Path(data.held_out), kgs, lenient=data.lenient)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,15 +119,17 @@ def _kgs_of_data_set(folder: Path, before: Sequence[KnowledgeGraph], moved_to: S
         source = (str(moved_to),) if isinstance(moved_to, str | Path) else tuple(map(str, moved_to))
     if not source:
         raise InputError(
-            "the run does not record its data set, so its triples are unknown",
+            "the run was made from tables or KGs in memory, which it does not record; its triples are unknown",
             path=folder,
-            hint="Name the data set with --data (data=); tasks that multiea.load reads record it",
+            hint="Write each to a file named after its KG and name these with --data (data=); or export in "
+            'Python, from the alignment itself: alignment.export("merged", "merged.nq")',
         )
     try:
-        if before:
-            kgs = [*before, read_one_kg([Path(file) for file in source], data.kg_name, roles_of(data))]
-        else:
-            kgs = list(load(source, lenient=True, roles=roles_of(data)).kgs)
+        with _warnings_silenced():  # they were given when the run was made, and the data have not changed
+            if before:
+                kgs = [*before, read_one_kg([Path(file) for file in source], data.kg_name, roles_of(data))]
+            else:
+                kgs = list(load(source, lenient=True, roles=roles_of(data)).kgs)
     except InputError as error:
         raise InputError(
             f"its data set, {' '.join(source)}, cannot be read: {error}",
@@ -141,6 +144,18 @@ def _kgs_of_data_set(folder: Path, before: Sequence[KnowledgeGraph], moved_to: S
             hint="Restore the old files, or align again",
         )
     return kgs
+
+
+@contextmanager
+def _warnings_silenced() -> Iterator[None]:
+    def is_error(record: logging.LogRecord) -> bool:
+        return record.levelno > logging.WARNING
+
+    log.addFilter(is_error)
+    try:
+        yield
+    finally:
+        log.removeFilter(is_error)
 
 
 def _read_alignment(folder: Path) -> AlignmentResult:

@@ -17,6 +17,8 @@ ENHANCEMENT_MODES = {
     "sharpened": "Sinkhorn first, then products",
 }
 
+MODES_WITH_CANDIDATES = ("sharpened", "none")  # the others need all pairs
+
 
 @dataclass(frozen=True)
 class Enhancement:
@@ -49,7 +51,7 @@ class Enhancement:
             return
         if not self.candidates >= 1:
             raise SettingError(f"candidates must be at least 1, got {self.candidates}")
-        if self.mode not in ("none", "sharpened"):
+        if self.mode not in MODES_WITH_CANDIDATES:
             raise SettingError(f"enhancement '{self.mode}' needs all pairs; remove candidates")
         if len(self.weights) > 2:
             raise SettingError("with a number of candidates, paths go through one third KG only; give two weights")

@@ -179,6 +179,11 @@ class AlignSettings:
             raise SettingError(f"evidence must not be empty; choose from: {', '.join((AUTO, *EVIDENCE))}")
         if AUTO in self.evidence and len(self.evidence) > 1:
             raise SettingError(f"evidence 'auto' is all there is; remove it, or remove {self.evidence[1]!r}")
+        if self.evidence == (STRUCTURE,) and self.name_model is not None:
+            raise SettingError(
+                "a name model compares names, and evidence 'structure' leaves them out; remove the name model, or use "
+                "evidence auto or structure,names"
+            )
         asked = [one for one in self.evidence if one not in (AUTO, STRUCTURE)] or [self.name_model][
             : bool(self.name_model)
         ]

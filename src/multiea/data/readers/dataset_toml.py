@@ -143,7 +143,10 @@ def _first_validation_error(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         top = len(first["loc"]) == 1
         owner: type[BaseModel] = DatasetToml if top else KgFiles if first["loc"][0] == "kgs" else GroupFile
-        return unknown(str(first["loc"][-1]), owner.model_fields, what=f"key at {place}:")
+        asked = str(first["loc"][-1])
+        if top and asked in KgFiles.model_fields:
+            return f"unknown key '{asked}' at the top; it belongs to one KG: {asked} = ... below [kgs.NAME]"
+        return unknown(asked, owner.model_fields, what=f"key at {place}:")
     key = next((str(part) for part in reversed(first["loc"]) if part in TOML_EXPECTED), None)
     if first["type"] == "value_error" and key == "kgs":  # about several keys of a KG
         return f"{place}: {first['ctx']['error']}"

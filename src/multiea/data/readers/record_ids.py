@@ -15,7 +15,6 @@ from multiea.foundation.errors import InputError, unknown
 log = logging.getLogger("multiea")
 ID_WORDS = ("id", "iri", "uri", "key", "identifier", "entity", "entityid", "recordid", "recid", "uuid", "guid")
 ID_EXPECTED = "a column of ids named id, iri, uri, key, identifier or KG_id, or a first column without repeated values"
-ID_HINT = 'Name the column in dataset.toml: id = "..."'
 MIN_ROWS = 3
 NUMBER = r"^\s*[-+]?\d[\d.,:eE+-]*\s*$"
 
@@ -76,7 +75,7 @@ def id_column(source: TableSource, given: str | None, kg_name: str) -> str:
             path=source.place,
             line=source.line,
             expected="one column of ids",
-            hint=f'Choose one in dataset.toml: id = "{unique[0]}"',
+            hint=f"Rename or drop '{unique[1]}'" if source.is_in_memory else source.id_hint(unique[0]),
         )
     if not unique:
         return candidates[0]  # reading it reports what is wrong
@@ -99,13 +98,13 @@ def _first_column(source: TableSource, is_unique: bool) -> str:
             path=source.place,
             line=source.line,
             expected=f"three fields: head, relation, tail; or records with {ID_EXPECTED}",
-            hint=ID_HINT,
+            hint=source.id_hint(),
         )
     log.warning(
-        "%s: no column is named id; the first, '%s', has the ids, because its values are unique; another column can be "
-        'named in dataset.toml: id = "..."',
+        "%s: no column is named id; the first, '%s', has the ids, because its values are unique; %s",
         source.place,
         first,
+        "to use another, rename it to id" if source.is_in_memory else 'another: id = "..." in dataset.toml',
     )
     return first
 
@@ -127,6 +126,12 @@ def _unique_columns(source: TableSource, columns: Sequence[str]) -> list[str]:
         if len(values) == total == values.n_unique() and values.str.contains(r"\S").fill_null(False).all():
             unique.append(column)
     return unique
+
+
+def looks_like_records(source: TableSource) -> bool:
+    """Whether the first two columns have no value twice: as triples every fact would have a relation of its own."""
+    rows = next((block.table.height for block in source.blocks()), 0)
+    return rows >= MIN_ROWS and len(_unique_columns(source, source.columns[:2])) == 2
 
 
 def refuse_no_rows(source: TableSource, rows: int) -> None:

@@ -55,7 +55,12 @@ def _ids(source: TableSource, rows: Rows, key: str) -> pl.Series:
             path=source.place,
             line=int(rows.lines[missing[0]]),
             expected="an id in every row",
-            hint='Fill it in, remove the row, or name another column: id = "..." in dataset.toml',
+            hint="Fill it in, remove the row, or "
+            + (
+                "rename another column to id"
+                if source.is_in_memory
+                else 'name another column: id = "..." in dataset.toml'
+            ),
         )
     return ids
 
@@ -82,5 +87,7 @@ def _refuse_repeated(source: TableSource, key: str, ids: pl.Series, lines: Seque
             path=source.place,
             line=int(lines[again[0]]),
             expected=f"each id of the column '{key}' once: one row per entity",
-            hint="Join these rows (several values of a cell: separator in dataset.toml), or name another column as id",
+            hint="Join these rows (several values of a cell: a list), or rename another column to id"
+            if source.is_in_memory
+            else "Join these rows (several values of a cell: separator in dataset.toml), or name another column as id",
         )

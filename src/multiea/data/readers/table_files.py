@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -13,6 +14,7 @@ from multiea.data.readers.excel import excel_rows
 from multiea.data.readers.kg_file import KgFile, TableChoices
 from multiea.data.readers.record_ids import (
     is_header_of_records,
+    looks_like_records,
     named_like_ids,
     named_like_names,
     refuse_data_as_header,
@@ -30,6 +32,7 @@ from multiea.data.readers.tables import (
 )
 from multiea.data.readers.triples import EXPECTED, add_triples, find_columns, refuse_too_few_fields, warn_about_header
 
+log = logging.getLogger("multiea")
 RECORDS_ONLY = ("id", "relations", "separator")
 ROW_EXPECTED = f"{EXPECTED}, or the columns of records"
 
@@ -75,6 +78,12 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
     if named is None and len(source.columns) == 3 and not are_records:
         are_records = bool(named_like_names(source.columns) or named_like_ids(source.columns, builder.name))
         named = None if are_records else [0, 1, 2]
+        if not are_records and looks_like_records(source):
+            log.warning(
+                "%s: the columns %s are read as head, relation, tail; if they are records, rename the ids: id",
+                source.place,
+                ", ".join(source.columns),
+            )
     if named is None or are_records:
         add_records(source, choices, builder)
     else:

@@ -22,6 +22,17 @@ class TableSource:
     blocks: Callable[[], Iterator[Rows]]
     line: int | None = None  # of the header, for errors
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether it was given in Python, where there is no dataset.toml."""
+        return isinstance(self.place, str)
+
+    def id_hint(self, column: str = "...") -> str:
+        """How to say which column has the ids."""
+        if self.is_in_memory:
+            return "Rename the column of ids to id"
+        return f'Name the column in dataset.toml: id = "{column}"'
+
     def refuse_bad_header(self) -> None:
         """Raises an error for columns without a name, and for two of the same name."""
         unnamed = [number for number, name in enumerate(self.columns, start=1) if not name.strip()]
@@ -40,7 +51,8 @@ class TableSource:
                 path=self.place,
                 line=self.line,
                 expected="a different name for each column",
-                hint="Rename one; for several values of a cell, see separator in dataset.toml",
+                hint="Rename one; for several values of a cell, "
+                + ("use a list" if self.is_in_memory else "see separator in dataset.toml"),
             )
 
     def text(self, rows: Rows, columns: Sequence[int]) -> list[pl.Series]:

@@ -1,0 +1,94 @@
+"""Checks of the evidence that was asked for: what a task lacks, and how to give it, in files or in Python."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from multiea.data.properties import attributes_of, names_of
+from multiea.data.task import Task
+from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE
+from multiea.foundation.errors import InputError
+from multiea.settings.enhancement import MODES_WITH_CANDIDATES
+from multiea.settings.tree import EVIDENCE, AlignSettings
+
+log = logging.getLogger("multiea")
+VALUES = {NAMES: names_of, ATTRIBUTES: attributes_of}
+
+
+def check_structure_alone(task: Task, settings: AlignSettings) -> None:
+    """Refuses to compare structure alone without triples or seeds, and says what compares more."""
+    has_triples = any(len(kg.triples) for kg in task.kgs)
+    has_seeds = len(task.seeds) or len(task.open_seeds)
+    if settings.evidence_kinds != (STRUCTURE,) or (has_triples and has_seeds):
+        return
+    why, instead = _why_structure_alone(task, settings)
+    compared = [kind for kind, of_kg in VALUES.items() if sum(not of_kg(kg).is_empty() for kg in task.kgs) > 1]
+    more = f"{' and '.join(compared)} are compared with {instead}" if compared else ""
+    if not has_triples:
+        raise InputError(
+            f"'{task.name}' has no triples, and {why} compares structure alone",
+            expected="KGs with triples",
+            hint=more[:1].upper() + more[1:] or no_triples_hint(task),
+        )
+    raise InputError(
+        f"'{task.name}' has no seeds, and {why} compares structure alone, which needs them",
+        expected="a few known groups to learn from",
+        hint=seeds_hint(task) + (f"; {more}, which needs none" if more else ""),
+    )
+
+
+def _why_structure_alone(task: Task, settings: AlignSettings) -> tuple[str, str]:
+    """What makes an alignment compare structure alone, and what compares more."""
+    if settings.evidence == (STRUCTURE,):
+        return option(task, "evidence", STRUCTURE), option(task, "evidence", "auto")
+    if not settings.uses_propagation:
+        return f"the engine '{settings.engine}'", "the engine propagation"
+    mode = settings.enhancement.mode
+    if mode in MODES_WITH_CANDIDATES:
+        return "enhancement.candidates 'none'", "a number of enhancement.candidates"
+    return f"enhancement '{mode}'", f"enhancement {' or '.join(MODES_WITH_CANDIDATES)}"
+
+
+def warn_of_missing_evidence(task: Task, asked: Sequence[str], used: Sequence[str]) -> None:
+    """Warns of evidence that was asked for and left out; asked: as in the settings, used: what was compared."""
+    for kind in asked:
+        if kind not in EVIDENCE or kind in used:
+            continue
+        what = "triples" if kind == STRUCTURE else kind
+        own = [kg.name for kg in task.kgs if len(kg.triples if kind == STRUCTURE else VALUES[kind](kg))]
+        if len(own) > 1:
+            why = f"the {what} of {', '.join(own)} have nothing in common"
+        else:
+            why = f"only {own[0]} has {what}" if own else f"no KG has {what}"
+        log.warning("evidence '%s' was left out: %s. Compared: %s", kind, why, ", ".join(used))
+
+
+def is_in_memory(task: Task) -> bool:
+    """Whether a task was made in Python, from tables or KGs, and not read from files."""
+    return not task.origin.data.source
+
+
+def option(task: Task, name: str, value: str) -> str:
+    """A setting as the user writes it: as an option, or in Python as an argument."""
+    return f'{name}="{value}"' if is_in_memory(task) else f"--{name} {value}"
+
+
+def show_what_was_read(task: Task) -> str:
+    """What shows the content of a task: a command, or a function; the words go on with what it shows."""
+    return "multiea.inspect(task) shows" if is_in_memory(task) else "multiea inspect shows"
+
+
+def no_triples_hint(task: Task) -> str:
+    """What to do where there is nothing to compare."""
+    return (
+        f"Add relations or a name column (docs/data.md); {show_what_was_read(task)} what was read. A run opened "
+        "without its triples cannot be aligned again: use multiea.open(run, with_triples=True)"
+    )
+
+
+def seeds_hint(task: Task) -> str:
+    """How to give seeds."""
+    if is_in_memory(task):
+        return 'Give them as seeds=[{"a": "x", "b": "y"}] to multiea.load, or as Groups to multiea.Task'
+    return "Give them as seeds.tsv with one column per KG, or raise --train-ratio if groups.tsv was split"

@@ -1,0 +1,89 @@
+"""What is said about tables given in Python: one line, and nothing about files and dataset.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import multiea
+from multiea import InputError, MultiEAError
+from support.command_line import invoke, refused
+from support.datasets import write_files
+
+CITIES = ["Oslo", "Bergen", "Paris", "Lyon"]
+A = pl.DataFrame({"nr": ["q1", "q2", "q3", "q4"], "name": CITIES, "size": [1, 2, 3, 4], "rank": [4, 3, 2, 1]})
+B = A.with_columns(nr="z" + pl.col("nr"))
+
+
+@pytest.mark.parametrize("call", [multiea.align, multiea.load], ids=["align", "load"])
+@pytest.mark.parametrize("tables", [[A, B], A, (A, B)], ids=["list", "table", "tuple"])
+def test_tables_without_names_are_refused_in_one_line(call: Callable[[Any], object], tables: Any) -> None:
+    with pytest.raises(MultiEAError) as error:
+        call(tables)
+    assert "\n" not in str(error.value)
+    assert 'such as {"a": table, "b": table}' in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "hint"),
+    [
+        (A.with_columns(nr=pl.lit("q1")), "Rename the column of ids to id"),
+        (A.with_columns(id=pl.col("nr"), key=pl.col("nr")), "Rename or drop 'key'"),
+        (A.with_columns(id=pl.lit("q1")), "rename another column to id"),
+        (A.with_columns(id=pl.lit(None, pl.String)), "rename another column to id"),
+    ],
+)
+def test_hints_about_ids_speak_of_columns(table: pl.DataFrame, hint: str) -> None:
+    with pytest.raises(InputError) as error:
+        multiea.load({"a": table, "b": B})
+    assert hint in str(error.value)
+    assert "dataset.toml" not in str(error.value)
+
+
+def test_the_warning_about_ids_speaks_of_columns(caplog: pytest.LogCaptureFixture) -> None:
+    multiea.load({"a": A, "b": B})
+    assert caplog.text.count("to use another, rename it to id") == 2
+    assert "dataset.toml" not in caplog.text
+
+
+def test_three_columns_that_look_like_records_are_mentioned(caplog: pytest.LogCaptureFixture) -> None:
+    three = A.select("nr", "size", "rank")
+    multiea.load({"a": three, "b": three})
+    assert "KG 'a': the columns nr, size, rank are read as head, relation, tail" in caplog.text
+    caplog.clear()
+    triples = pl.DataFrame({"s": ["x", "y", "z"], "p": ["in", "in", "in"], "o": ["u", "u", "u"]})
+    multiea.load({"a": triples, "b": triples})
+    assert caplog.text == ""
+
+
+def test_a_run_of_tables_in_memory_exports_from_python_and_afterwards_says_what_to_do(tmp_path: Path) -> None:
+    alignment = multiea.align({"a": A, "b": B})
+    alignment.save(tmp_path / "run")
+    assert alignment.export("merged", tmp_path / "merged.nq").records > 0
+    error = refused("export", tmp_path / "run", "--to", "merged", "--out", tmp_path / "again.nq")
+    assert "made from tables or KGs in memory" in error
+    assert 'alignment.export("merged", "merged.nq")' in error
+    folder = write_files(tmp_path / "files", {"a.csv": A.write_csv(), "b.csv": B.write_csv()})
+    outcome = invoke("export", tmp_path / "run", "--to", "merged", "--out", tmp_path / "again.nq", "--data", folder)
+    assert outcome.code == 0, outcome.output
+
+
+def test_a_run_of_tables_is_opened_again_without_the_warnings_of_its_readers(tmp_path: Path) -> None:
+    folder, run = write_files(tmp_path / "files", {"a.csv": A.write_csv(), "b.csv": B.write_csv()}), tmp_path / "run"
+    assert "no column is named id" in invoke("align", folder, "--out", run).output
+    assert "no column is named id" not in invoke("explain", run, "a/q1").output
+    report = invoke("report", run).output
+    assert "without the triples: the sources are tables, which have none" in report
+    assert "no column is named id" not in report
+
+
+def test_a_key_of_one_kg_at_the_top_of_dataset_toml_is_told_its_place(tmp_path: Path) -> None:
+    toml = 'names = ["name"]\n[kgs.a]\nfile = "a.csv"\n[kgs.b]\nfile = "b.csv"\n'
+    folder = write_files(tmp_path, {"a.csv": A.write_csv(), "b.csv": B.write_csv(), "dataset.toml": toml})
+    assert "unknown key 'names' at the top; it belongs to one KG: names = ... below [kgs.NAME]" in refused(
+        "inspect", folder
+    )
