@@ -62,7 +62,7 @@ def test_the_steps_add_up_to_the_confidence_of_the_pair(named: Alignment) -> Non
         assert explanation.confidence == confidence[pair]
         assert_adds_up(explanation)
         names = [step.name for step in explanation.steps]
-        assert names == ["names", "attributes", "structure", "competition", "third KGs", "calibration"]
+        assert names == ["names", "attributes", "structure", "neighbours", "competition", "third KGs", "calibration"]
 
 
 def test_a_pair_that_is_not_in_one_group_has_the_confidence_of_a_group_of_two(named: Alignment) -> None:

@@ -22,6 +22,7 @@ from multiea.settings.tree import EVIDENCE
 
 STRUCTURE, NAMES, ATTRIBUTES = EVIDENCE
 MODEL = "model"  # the vectors of a name model
+NEIGHBOURS = "neighbours"  # matched ones; a part of structure
 Pair = tuple[int, int]
 COMPLETED = 5  # the best candidates of each entity by one kind of evidence are compared by all other kinds as well
 
@@ -41,9 +42,9 @@ class EvidenceOfKind:
     def of(cls, features: Sequence[Features], repeating: Sequence[int] = ()) -> EvidenceOfKind:
         """The similarities of the features of all KGs; repeating: the KGs whose own entities are compared as well."""
         pairs = {
-            (a, b): _in_half(similar_pairs(features[a], features[b])) for a, b in combinations(range(len(features)), 2)
+            (a, b): in_half(similar_pairs(features[a], features[b])) for a, b in combinations(range(len(features)), 2)
         }
-        inside = {kg: _in_half(_without_diagonal(similar_pairs(features[kg], features[kg]))) for kg in repeating}
+        inside = {kg: in_half(_without_diagonal(similar_pairs(features[kg], features[kg]))) for kg in repeating}
         return cls(pairs, [of_kg.has_any for of_kg in features], inside)
 
     def within(self, pools: Sequence[np.ndarray]) -> EvidenceOfKind:
@@ -53,7 +54,7 @@ class EvidenceOfKind:
         return EvidenceOfKind(similarity, [has[pool] for has, pool in zip(self.has_any, pools, strict=True)], inside)
 
 
-def _in_half(matrix: sp.csr_array) -> sp.csr_array:
+def in_half(matrix: sp.csr_array) -> sp.csr_array:
     """Values as a run folder stores them, so that an opened run scores the same."""
     values = matrix.data.astype(np.float16).astype(np.float32)
     return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -82,14 +83,19 @@ class Evidence:
         """Whether at least two KGs have triples that may be used."""
         return sum(bool(has.any()) for has in self.has_structure) > 1
 
+    @property
+    def beside_structure(self) -> dict[str, EvidenceOfKind]:
+        """All kinds that need no triples."""
+        return {kind: one for kind, one in self.kinds.items() if kind != NEIGHBOURS}
+
     def without_structure(self) -> Evidence:
         """The other kinds alone, where no mark has arrived yet."""
-        return Evidence(self.kinds, [np.zeros(len(has), dtype=bool) for has in self.has_structure])
+        return Evidence(self.beside_structure, [np.zeros(len(has), dtype=bool) for has in self.has_structure])
 
     def has_any(self) -> list[np.ndarray]:
         """For each KG which entities have evidence of any kind beside structure."""
         nothing = [np.zeros(len(has), dtype=bool) for has in self.has_structure]
-        for kind in self.kinds.values():
+        for kind in self.beside_structure.values():
             nothing = [one | other for one, other in zip(nothing, kind.has_any, strict=True)]
         return nothing
 
@@ -149,7 +155,7 @@ def _completed(
             value = similarities_of(left, right, row, column)
             high = value >= np.maximum(_lowest(own)[row], _lowest(own.T.tocsr())[column])
             added = sp.csr_array((value[high], (row[high], column[high])), shape=own.shape)
-            similarity[kind][pair] = _in_half((own + added).tocsr())
+            similarity[kind][pair] = in_half((own + added).tocsr())
     return {kind: replace(one, similarity=similarity[kind]) for kind, one in found.items()}
 
 

@@ -8,11 +8,11 @@ from functools import cache
 import numpy as np
 import torch
 
-from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, STRUCTURE, Pair
+from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
 from multiea.grouping.alignment import AlignmentResult
 from multiea.similarity.pair_evidence import PairEvidence, values_at
 
-ORDER = (NAMES, MODEL, ATTRIBUTES, STRUCTURE)  # as kinds of evidence are shown
+ORDER = (NAMES, MODEL, ATTRIBUTES, STRUCTURE, NEIGHBOURS)  # as kinds of evidence are shown
 
 
 @dataclass(frozen=True)

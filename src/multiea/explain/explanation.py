@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, STRUCTURE
+from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, NEIGHBOURS, STRUCTURE
 from multiea.explain.facts import Entity, Fact
 from multiea.explain.text import as_text
 
 COMPETITION, THIRD_KGS, CALIBRATION = "competition", "third KGs", "calibration"
-STEP_NAMES = {NAMES: "names", MODEL: "name model", ATTRIBUTES: "attributes", STRUCTURE: "structure"}
+STEP_NAMES = {
+    NAMES: "names",
+    MODEL: "name model",
+    ATTRIBUTES: "attributes",
+    STRUCTURE: "structure",
+    NEIGHBOURS: "neighbours",
+}
 
 
 @dataclass(frozen=True)

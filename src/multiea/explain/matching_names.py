@@ -30,19 +30,21 @@ class Names:
         if any(table.is_empty() for table in tables):
             return None
         if all(len(table) == 1 for table in tables):
-            return NamePair(*(str(table["name"][0]) for table in tables))
+            return NamePair(str(tables[0]["name"][0]), str(tables[1]["name"][0]))
         rows = [np.flatnonzero(self._features[kg].entity == entity) for kg, entity in (one, other)]
         if not len(rows[0]) or not len(rows[1]):
-            return NamePair(*(str(table["name"][0]) for table in tables))
+            return NamePair(str(tables[0]["name"][0]), str(tables[1]["name"][0]))
         left, right = (
-            sp.csr_array(self._features[kg].rows)[own] for (kg, _), own in zip((one, other), rows, strict=True)
+            sp.csr_array(self._features[kg].rows)[self._features[kg].row[own]]
+            for (kg, _), own in zip((one, other), rows, strict=True)
         )
         products = (left @ right.T).toarray()
         best = np.unravel_index(int(products.argmax()), products.shape)
         texts = [
             self._plain[kg]["text"][int(own[at])] for (kg, _), own, at in zip((one, other), rows, best, strict=True)
         ]
-        return NamePair(*(_with_text(table["name"], text) for table, text in zip(tables, texts, strict=True)))
+        left_name, right_name = (_with_text(table["name"], text) for table, text in zip(tables, texts, strict=True))
+        return NamePair(left_name, right_name)
 
     @cached_property
     def _names(self) -> list[pl.DataFrame]:

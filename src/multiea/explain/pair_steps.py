@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE
+from multiea.evidence.evidence import ATTRIBUTES, NAMES, NEIGHBOURS, STRUCTURE
 from multiea.evidence.pair_search import CANDIDATES, LEAST_SIMILARITY
 from multiea.explain.agreeing_values import Values
 from multiea.explain.candidate_scores import CandidateScores, Node
@@ -44,6 +44,7 @@ class PairSteps:
         self._membership, self._shown, self._has_data = membership, shown, has_data
         self._kgs = alignment.order.canonical.kgs
         used = () if alignment.evidence is None else alignment.evidence.kinds
+        self._counts_neighbours = NEIGHBOURS in used
         self._names = Names(self._kgs)
         self._values = Values(self._kgs, membership.groups, with_names=NAMES in used)
 
@@ -85,7 +86,9 @@ class PairSteps:
         facts: tuple[Fact, ...] = ()
         if not self._has_data:
             return (NOT_KEPT if made.kind != STRUCTURE and not made.similarity[0] else note), facts
-        if made.kind == STRUCTURE:
+        if made.kind == STRUCTURE and self._counts_neighbours:
+            return note, facts
+        if made.kind in (STRUCTURE, NEIGHBOURS):
             pairs, count = matched_neighbours(self._kgs, self._membership, (one, other), self._shown, MOST_FACTS)
             facts = tuple(pairs)
             note += f"; {counted(count, 'matched neighbour')}"

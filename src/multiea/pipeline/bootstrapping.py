@@ -13,6 +13,7 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.data.seed_split import split_seeds
 from multiea.data.task import Task
 from multiea.evidence.evidence import Evidence
+from multiea.evidence.neighbours import with_neighbours
 from multiea.foundation import progress
 from multiea.foundation.errors import SettingError
 from multiea.grouping.calibration import Calibration, calibrate
@@ -103,6 +104,7 @@ def propagate(
         signatures=signatures(task.kgs, marks) if is_blocked else None,
         calibration=best.calibration,
         weights=best.weights,
+        evidence=None if evidence is None else with_neighbours(evidence, task.kgs, marks),
     )
 
 
@@ -176,8 +178,10 @@ class _Rounds:
             evidence = evidence.without_structure()
             embeddings = torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device)
         elif evidence is not None and is_uneven(marks) and not self._propagator.is_fused:
+            evidence = with_neighbours(evidence, task.kgs, marks)
             embeddings = self._propagator.embed_pairs(marks, number, self._outgoing)
         else:
+            evidence = None if evidence is None else with_neighbours(evidence, task.kgs, marks)
             embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
         compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
         return pool_similarities_with_weights(task, compared, self._pools, self._settings.enhancement, validation)

@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from multiea.data.seed_split import SeedSplit
+from multiea.evidence.evidence import Evidence
 from multiea.grouping.calibration import Calibration
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
@@ -18,7 +19,7 @@ class LearnedEmbeddings:
     """Embeddings of all entities in canonical order, (N, d), and how they were learned.
 
     split, without_validation: the split of the seeds, and the embeddings made without the validation seeds, where the
-    calibration is still to be learned from them.
+    calibration is still to be learned from them. evidence: that of the task, with matched neighbours.
     """
 
     embeddings: Tensor
@@ -28,3 +29,4 @@ class LearnedEmbeddings:
     signatures: Signatures | None = None
     calibration: Calibration | None = None
     weights: Weights = field(default_factory=Weights)
+    evidence: Evidence | None = None

@@ -59,7 +59,7 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
     with memory_errors_explained(), timed(seconds, "similarity"):
         calibration = _calibration(to_compare, learned, settings.enhancement)
         pools = candidate_pools("all", to_compare, known, to_compare.held_out)
-        compared = Comparable(learned.embeddings, learned.signatures, evidence, learned.weights)
+        compared = Comparable(learned.embeddings, learned.signatures, learned.evidence, learned.weights)
         scores = pool_similarities(to_compare, compared, pools, settings.enhancement)
     with memory_errors_explained(), timed(seconds, "grouping"):
         repeating = chosen_duplicates(to_compare, compared, scores, pools, settings.duplicates)
@@ -74,7 +74,7 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
         settings,
         calibration,
         None if signatures is None else signatures[order.canonical_ids()],
-        evidence,
+        learned.evidence,
         learned.weights,
         learned.history
         | {"evidence": _kinds(evidence)}
@@ -127,7 +127,7 @@ def _kinds(evidence: Evidence | None) -> list[str]:
     """The kinds of evidence that were used."""
     if evidence is None:
         return [STRUCTURE]
-    return [*([STRUCTURE] if evidence.has_triples else []), *evidence.kinds]
+    return [*([STRUCTURE] if evidence.has_triples else []), *evidence.beside_structure]
 
 
 def _learn_embeddings(
