@@ -8,7 +8,6 @@ import pytest
 from multiea import KnowledgeGraph
 from multiea.evidence.anchors import Anchors
 from multiea.evidence.attributes import attribute_features, attribute_tables
-from multiea.evidence.numbers import Anchors
 from support.evidence import products, table_kg
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from multiea.evidence.anchors import Anchors
 from multiea.evidence.numbers import FEWEST_ANCHORS, Anchors, grid_tokens, quantities
 
 SIZE = 40
