@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from multiea.evidence.anchors import Anchors
-from multiea.evidence.numbers import FEWEST_ANCHORS, Anchors, grid_tokens, quantities
+from multiea.evidence.numbers import FEWEST_ANCHORS, grid_tokens, quantities
 
 SIZE = 40
 
