@@ -32,7 +32,8 @@ from multiea.similarity.weights import UNJUDGED, Weights
 VALIDATION_RATIO = 0.1
 WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
-LEAST_CHANGE = 0.03  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
+LEAST_CHANGE = 0.08  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
+LEAST_CHANGE_UNJUDGED = 0.03  # the same without validation seeds, where marks are still few after the first rounds
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ class _Rounds:
         """Whether another round would gain little."""
         if self._evidence is None:
             return len(after) <= (1 + LEAST_GROWTH) * len(before)
-        return _share_of_new(after, before) <= LEAST_CHANGE
+        least = LEAST_CHANGE if len(self._known.validation) else LEAST_CHANGE_UNJUDGED
+        return _share_of_new(after, before) <= least
 
     @property
     def has_structure(self) -> bool:
