@@ -150,3 +150,23 @@ def test_numbers_alone_find_the_same_entities_without_seeds() -> None:
     matrix = collected([one, other], (ATTRIBUTES,)).kinds[ATTRIBUTES].similarity[0, 1].toarray()
     assert (matrix.argmax(axis=1) == np.arange(40)[::-1]).all()
     assert np.sort(matrix, axis=1)[:, -2].max() < matrix.max(axis=1).min()
+
+
+def test_what_one_kg_has_as_names_may_be_an_attribute_of_another() -> None:
+    named = named_kg("a", [[city] for city in CITIES])
+    other = table_kg("b", note=[f"{city} {number}{number}" for number, city in enumerate(reversed(CITIES))])
+    assert set(collected([named, other]).kinds) == {ATTRIBUTES}
+    matrix = collected([named, other]).kinds[ATTRIBUTES].similarity[0, 1].toarray()
+    assert (matrix.argmax(axis=1) == np.arange(10)[::-1]).all()
+
+
+def test_ties_do_not_depend_on_the_order_of_entities() -> None:
+    names = [f"Name{number // 12}" for number in range(60)]
+    colours = [f"colour{number % 9}" for number in range(60)]
+    order = np.random.default_rng(0).permutation(60)
+    one = table_kg("a", name=names, colour=colours)
+    other = table_kg("b", name=names[::-1], colour=colours[::-1])
+    moved = table_kg("b", name=[names[::-1][at] for at in order], colour=[colours[::-1][at] for at in order])
+    for kind in (NAMES, ATTRIBUTES):
+        first, second = (collected([one, two]).kinds[kind].similarity[0, 1].toarray() for two in (other, moved))
+        np.testing.assert_array_equal(first[:, order], second)

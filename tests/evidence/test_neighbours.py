@@ -69,3 +69,13 @@ def test_matched_neighbours_belong_to_structure(two: list[KnowledgeGraph]) -> No
     assert not evidence.without_structure().kinds
     without = Evidence({}, [np.zeros(len(each.entities), dtype=bool) for each in two])
     assert with_neighbours(without, two, marks_of(two, ("p", "P"))) is without
+
+
+def test_the_many_neighbours_of_a_hub_propose_nobody_whatever_their_order() -> None:
+    leaves = [(f"n{number:03}", "h") for number in range(100)]
+    kgs = [kg("a", [*leaves, ("x", "h"), ("x", "p")]), kg("b", [(a.upper(), "H") for a, _ in leaves] + [("X", "P")])]
+    marks = marks_of(kgs, ("h", "H"), ("p", "P"))
+    evidence = with_neighbours(Evidence({}, [each.degrees > 0 for each in kgs]), kgs, marks)
+    matrix = evidence.kinds[NEIGHBOURS].similarity[0, 1]
+    assert matrix.nnz == 1
+    assert similarity(kgs, marks, "x", "X") > 0.5

@@ -52,6 +52,20 @@ def test_dates_are_the_same_in_iso_and_written_form(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("texts", "dates"),
+    [
+        (["05/25/1991", "09/05/1982"], ["19910525", "19820905"]),
+        (["25/05/1991", "09/05/1982"], ["19910525", "19820509"]),
+        (["04/12/1998", "09/05/1982"], ["19981204", "19820509"]),
+    ],
+)
+def test_the_dates_of_a_property_tell_whether_the_month_comes_first(texts: list[str], dates: list[str]) -> None:
+    other = ["25.05.1991", "26.05.1991"]
+    table = parsed_values(literals_of({"p": texts, "q": other}))
+    assert table["date"].to_list() == [*dates, "19910525", "19910526"]
+
+
+@pytest.mark.parametrize(
     "text", ["abc", "N/A", "3.52.1", "555-1234", "nan", "inf", "", "s", "m", "1-2-3", "Q42", "AB12", "A-12", "AB 12"]
 )
 def test_other_values_are_text(text: str) -> None:

@@ -89,9 +89,12 @@ def _show(run: Run, out_folder: Path) -> None:
     show_open_seeds(run)
     if alignment.settings.duplicates:
         repeating = alignment.history.get("duplicates", alignment.settings.duplicates)
-        chosen = "chosen by auto: " if AUTO in alignment.settings.duplicates else ""
-        names = f"{chosen}{', '.join(repeating)}" if repeating else "no KG: auto found none that repeats entities"
-        out.print(f"{counted(len(alignment.duplicates), 'duplicate')} of {names} in these groups")
+        if repeating:
+            chosen = " (chosen by auto)" if AUTO in alignment.settings.duplicates else ""
+            count = counted(len(alignment.duplicates), "duplicate")
+            out.print(f"{count} in these groups, of {', '.join(repeating)}{chosen}")
+        else:
+            out.print("no duplicates: auto found no KG that repeats entities")
     show_lineage(alignment)
     show_process(alignment)
     show_metrics(run.metrics)

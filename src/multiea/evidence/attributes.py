@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.properties import attributes_of
+from multiea.data.properties import attributes_of, names_of
 from multiea.evidence.anchors import Anchors
 from multiea.evidence.features import Features
 from multiea.evidence.names import plain_names
@@ -29,6 +29,18 @@ def attribute_tables(kgs: Sequence[KnowledgeGraph]) -> list[pl.DataFrame]:
     return [parsed_values(attributes_of(kg)) for kg in kgs]
 
 
+def has_attributes(kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame], *, with_names: bool) -> list[bool]:
+    """Which KGs have attributes to compare.
+
+    Where a KG has attributes but no name, names of KGs without attributes serve as well: what one source knows as the
+    name may be any column of the other.
+    """
+    stated = [len(table) > 0 for table in tables]
+    is_named = [with_names and len(names_of(kg)) > 0 for kg in kgs]
+    is_lone = any(one and not named for one, named in zip(stated, is_named, strict=True))
+    return [one or (is_lone and named) for one, named in zip(stated, is_named, strict=True)]
+
+
 def attribute_features(
     kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame], anchors: Anchors | None, *, with_names: bool
 ) -> list[Features]:
@@ -39,12 +51,15 @@ def attribute_features(
     """
     numeric = [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_finite()) for table in tables]
     found = [] if anchors is None else quantities(numeric, anchors)
+    has_any = has_attributes(kgs, tables, with_names=with_names)
     tokens = []
     for number, (kg, table) in enumerate(zip(kgs, tables, strict=True)):
         numbers = rounded_tokens(numeric[number]) if anchors is None else grid_tokens(numeric[number], number, found)
         own = pl.concat([value_tokens(table), numbers])
         if with_names:
-            names = plain_names(kg).filter(pl.col("entity").cast(pl.Int64).is_in(own["row"].unique().implode()))
+            names = plain_names(kg)
+            if len(table) or not has_any[number]:
+                names = names.filter(pl.col("entity").cast(pl.Int64).is_in(own["row"].unique().implode()))
             own = pl.concat([own, _split(names["entity"], names["text"])]).unique()
         tokens.append(own)
     matrices = tf_idf(token_counts(tokens, [len(kg.entities) for kg in kgs]))

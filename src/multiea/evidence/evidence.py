@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.evidence.anchors import find_anchors
-from multiea.evidence.attributes import attribute_features, attribute_tables
+from multiea.evidence.attributes import attribute_features, attribute_tables, has_attributes
 from multiea.evidence.features import Features
 from multiea.evidence.name_model import NameModel
 from multiea.evidence.names import model_features, name_features
@@ -125,7 +125,7 @@ def collect_evidence(
             found[MODEL] = EvidenceOfKind.of(features[MODEL], repeating)
             advance(1)
         tables = attribute_tables(kgs) if ATTRIBUTES in kinds else []
-        if sum(len(table) > 0 for table in tables) > 1:
+        if tables and sum(has_attributes(kgs, tables, with_names=NAMES in kinds)) > 1:
             by_words = EvidenceOfKind.of(attribute_features(kgs, tables, None, with_names=NAMES in kinds))
             anchors = find_anchors([one.similarity for one in (by_words, *found.values())], seeds)
             features[ATTRIBUTES] = attribute_features(kgs, tables, anchors, with_names=NAMES in kinds)
@@ -152,7 +152,7 @@ def _completed(
             own, (left, right) = one.similarity[pair], (features[kind][kg] for kg in pair)
             missing = np.setdiff1d(np.concatenate([best[other] for other in found if other != kind]), _keys(own))
             row, column = np.divmod(missing, max(own.shape[1], 1))
-            value = similarities_of(left, right, row, column)
+            value = similarities_of(left, right, row, column).astype(np.float16).astype(np.float32)
             high = value >= np.maximum(_lowest(own)[row], _lowest(own.T.tocsr())[column])
             added = sp.csr_array((value[high], (row[high], column[high])), shape=own.shape)
             similarity[kind][pair] = in_half((own + added).tocsr())
@@ -173,11 +173,12 @@ def _keys(matrix: sp.csr_array) -> np.ndarray:
 
 
 def _best_pairs(matrix: sp.csr_array) -> np.ndarray:
-    """The keys of the best entries of each row and of each column, sorted."""
+    """The keys of the best entries of each row and of each column, sorted; all that are as good as the last of them."""
     keys = _keys(matrix)
     kept = np.zeros(len(keys), dtype=bool)
     for group in np.divmod(keys, max(matrix.shape[1], 1)):
-        order = np.lexsort((keys, -matrix.data, group))
-        first = np.searchsorted(group[order], group[order])
-        kept[order[np.arange(len(order)) - first < COMPLETED]] = True
+        order = np.lexsort((-matrix.data, group))
+        first, end = (np.searchsorted(group[order], group[order], side) for side in ("left", "right"))
+        last = order[np.minimum(first + COMPLETED, end) - 1]
+        kept[order] |= matrix.data[order] >= matrix.data[last]
     return np.sort(keys[kept])

@@ -32,7 +32,8 @@ def with_neighbours(evidence: Evidence, kgs: Sequence[KnowledgeGraph], marks: Gr
     similarity = {}
     for a, b in combinations(range(len(kgs)), 2):
         both = np.flatnonzero(marks.present[:, a] & marks.present[:, b])
-        left, right = map(Features.one_each, tf_idf([near[a][:, both].tocsr(), near[b][:, both].tocsr()]))
+        sides = [near[kg][:, both].tocsr() for kg in (a, b)]
+        left, right = (_features(side, rows) for side, rows in zip(sides, tf_idf(sides), strict=True))
         similarity[a, b] = in_half(similar_pairs(left, right))
     has_any = [np.diff(of_kg.indptr) > 0 for of_kg in near]
     return replace(evidence, kinds=dict(evidence.kinds) | {NEIGHBOURS: EvidenceOfKind(similarity, has_any)})
@@ -48,3 +49,12 @@ def _marked_neighbours(kg: KnowledgeGraph, members: np.ndarray) -> sp.csr_array:
     counted = (mark[neighbour] != ABSENT) & (entity != neighbour)
     linked = np.unique(entity[counted] * len(members) + mark[neighbour[counted]])  # each neighbour once
     return counts(*np.divmod(linked, max(len(members), 1)), (len(kg.entities), len(members)))
+
+
+def _features(near: sp.csr_array, rows: sp.csr_array) -> Features:
+    """One row for all entities with the same marked neighbours; those without any have none."""
+    entity = np.flatnonzero(np.diff(near.indptr) > 0)
+    number = np.random.default_rng(0).integers(2**63, size=near.shape[1], dtype=np.uint64)  # sums tell sets apart
+    total = np.add.reduceat(number[near.indices], near.indptr[entity]) if len(entity) else number[:0]
+    _, first, row = np.unique(total, return_index=True, return_inverse=True)
+    return Features(rows[entity[first]], row.ravel(), entity, near.shape[0])

@@ -61,7 +61,7 @@ def rounded_tokens(table: pl.DataFrame) -> pl.DataFrame:
     """Tokens of the numbers of one KG, whatever they measure: rounded to some significant digits."""
     parts = [pl.DataFrame(schema={"row": pl.Int64, "token": pl.String})]
     for digits in SIGNIFICANT_DIGITS:
-        token = f"~{digits}:" + table["number"].round_sig_figs(digits).cast(pl.String)
+        token = f"~{digits}:" + (table["number"].round_sig_figs(digits) + 0.0).cast(pl.String)
         parts.append(pl.DataFrame({"row": table["entity"].cast(pl.Int64), "token": token}))
     return pl.concat(parts)
 

@@ -29,10 +29,48 @@ def similar_pairs(left: Features, right: Features) -> sp.csr_array:
         return no_entries(shape)
     row, column, value = _dense_pairs(left, right) if isinstance(left.rows, np.ndarray) else _sparse_pairs(left, right)
     owners, other_owners = left.entities_of_rows, right.entities_of_rows
-    told_apart = np.maximum(owners.counts[row], other_owners.counts[column]) <= MOST_SHARING
-    row, column, value = row[told_apart], column[told_apart], value[told_apart]
+    _, once = np.unique(row.astype(np.int64) * right.rows.shape[0] + column, return_index=True)
+    row, column, value = row[once], column[once], value[once]
+    kept = _proposed(row, column, value, owners.counts, other_owners.counts)
+    row, column, value = row[kept], column[kept], value[kept]
     pair, entity, other = crossed(owners, other_owners, row, column)
     return _highest(entity.astype(np.int64) * shape[1] + other, value[pair], shape)
+
+
+def _proposed(
+    row: np.ndarray, column: np.ndarray, value: np.ndarray, owners: np.ndarray, other_owners: np.ndarray
+) -> np.ndarray:
+    """Which pairs of rows propose all entities that share them; owners: how many share each row, on both sides.
+
+    A row that too many share proposes nobody, and neither does one that is less similar than it. Of all others those
+    that have the most similar entities of either side, as many as candidates are wanted.
+    """
+    is_common = np.maximum(owners[row], other_owners[column]) > MOST_SHARING
+    hidden = np.zeros(len(owners)), np.zeros(len(other_owners))
+    for highest, side in zip(hidden, (row, column), strict=True):
+        np.maximum.at(highest, side[is_common], value[is_common])
+    kept = np.flatnonzero(~is_common & (value >= hidden[0][row]) & (value >= hidden[1][column]))
+    near = [
+        _before(side[kept], value[kept], sizes[others[kept]]) < CANDIDATES
+        for side, others, sizes in ((row, column, other_owners), (column, row, owners))
+    ]
+    return np.asarray(kept[near[0] | near[1]])
+
+
+def _before(group: np.ndarray, value: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """For each entry the sizes, added up, of all entries of its group with a higher value."""
+    order = np.lexsort((-value, group))
+    group, value = group[order], value[order]
+    total = np.cumsum(sizes[order]) - sizes[order]
+    is_new = np.r_[True, group[1:] != group[:-1]] if len(group) else np.zeros(0, dtype=bool)
+    is_lower = is_new.copy()
+    is_lower[1:] |= value[1:] != value[:-1]
+    first_lower, first_new = (
+        np.maximum.accumulate(np.where(one, np.arange(len(one)), 0)) for one in (is_lower, is_new)
+    )
+    result = np.empty(len(order), dtype=total.dtype)
+    result[order] = total[first_lower] - total[first_new]
+    return result
 
 
 def similarities_of(left: Features, right: Features, one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -102,8 +140,9 @@ def _products(
 ) -> np.ndarray:
     """The products of some pairs of rows."""
     parts = [np.empty(0, dtype=np.float32)]
-    for start in range(0, len(row), PAIRS_AT_ONCE):
-        some = slice(start, start + PAIRS_AT_ONCE)
+    size = max(1, DENSE_NUMBERS // left.shape[1]) if isinstance(left, np.ndarray) else PAIRS_AT_ONCE
+    for start in range(0, len(row), size):
+        some = slice(start, start + size)
         one, other = left[row[some]], right[column[some]]
         product = one * other if isinstance(one, np.ndarray) else one.multiply(other)
         parts.append(np.asarray(product.sum(axis=1)).ravel())

@@ -49,6 +49,9 @@ def _number() -> pl.Expr:
 
 
 def _date() -> pl.Expr:
+    """Written dates begin with the day, except where the second number of some date of the property is above 12."""
     iso = [pl.col("value").str.extract(_ISO_DATE, part) for part in (1, 2, 3)]
-    written = [pl.col("value").str.extract(_WRITTEN_DATE, part).str.zfill(2) for part in (3, 2, 1)]
-    return pl.coalesce(pl.concat_str(iso), pl.concat_str(written))
+    first, second, year = (pl.col("value").str.extract(_WRITTEN_DATE, part).str.zfill(2) for part in (1, 2, 3))
+    is_month_first = (second > "12").any().over("property") & ~(first > "12").any().over("property")
+    month, day = (pl.when(is_month_first).then(a).otherwise(b) for a, b in ((first, second), (second, first)))
+    return pl.coalesce(pl.concat_str(iso), pl.concat_str(year, month, day))

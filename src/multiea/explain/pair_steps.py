@@ -23,7 +23,9 @@ from multiea.grouping.alignment import AlignmentResult
 
 MOST_FACTS = 5
 MOST_THIRD_ENTITIES = 3
-NOT_KEPT = f"below {LEAST_SIMILARITY}, or not among the {CANDIDATES} most similar of either: counts as 0"
+NOT_KEPT = (
+    f"below {LEAST_SIMILARITY}, not among the {CANDIDATES} most similar of either, or shared by too many: counts as 0"
+)
 LEAST_FACTOR = 0.005  # by how much a factor differs from one to be shown
 
 
@@ -44,7 +46,6 @@ class PairSteps:
         self._membership, self._shown, self._has_data = membership, shown, has_data
         self._kgs = alignment.order.canonical.kgs
         used = () if alignment.evidence is None else alignment.evidence.kinds
-        self._counts_neighbours = NEIGHBOURS in used
         self._names = Names(self._kgs)
         self._values = Values(self._kgs, membership.groups, with_names=NAMES in used)
 
@@ -52,15 +53,17 @@ class PairSteps:
         """The steps that add up to the log-odds of a confidence; without one, those of the evidence alone."""
         (a, i), (b, j) = sorted((one, other))
         ends = np.array([i]), np.array([j])
+        contributions = self._contributions.of((a, b), *ends)
+        shows_neighbours = [made.kind for made in contributions if made.kind in (STRUCTURE, NEIGHBOURS)][-1:]
         steps = [
             Step(
                 STEP_NAMES[made.kind],
                 float(made.log_odds[0]),
                 made.weight,
                 float(made.similarity[0]),
-                *self._evidence_facts(made, one, other),
+                *self._evidence_facts(made, one, other, with_neighbours=made.kind in shows_neighbours),
             )
-            for made in self._contributions.of((a, b), *ends)
+            for made in contributions
         ]
         if confidence is None:
             return tuple(steps)
@@ -70,8 +73,10 @@ class PairSteps:
                 steps.append(Step(name, float(log_odds[name][0]), None, None, *self._score_facts(name, one, other)))
         return tuple(steps)
 
-    def _evidence_facts(self, made: Contribution, one: Node, other: Node) -> tuple[str, tuple[Fact, ...]]:
-        """What there is to say about a kind of evidence, and the facts behind it."""
+    def _evidence_facts(
+        self, made: Contribution, one: Node, other: Node, *, with_neighbours: bool
+    ) -> tuple[str, tuple[Fact, ...]]:
+        """What there is to say about a kind of evidence, and the facts behind it; matched neighbours where asked."""
         lacking = [
             self._shown(node).kg
             for node, has in zip(sorted((one, other)), (made.has_left[0], made.has_right[0]), strict=True)
@@ -86,9 +91,9 @@ class PairSteps:
         facts: tuple[Fact, ...] = ()
         if not self._has_data:
             return (NOT_KEPT if made.kind != STRUCTURE and not made.similarity[0] else note), facts
-        if made.kind == STRUCTURE and self._counts_neighbours:
+        if made.kind == STRUCTURE and not with_neighbours:
             return note, facts
-        if made.kind in (STRUCTURE, NEIGHBOURS):
+        if with_neighbours:
             pairs, count = matched_neighbours(self._kgs, self._membership, (one, other), self._shown, MOST_FACTS)
             facts = tuple(pairs)
             note += f"; {counted(count, 'matched neighbour')}"

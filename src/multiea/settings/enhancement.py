@@ -40,6 +40,7 @@ class Enhancement:
 
     def __post_init__(self) -> None:
         check_types(self, "enhancement")
+        object.__setattr__(self, "weights", tuple(self.weights))
         resolve(self.mode, ENHANCEMENT_MODES, what="enhancement")
         if not self.weights or not all(0 <= weight < math.inf for weight in self.weights) or not self.weights[0] > 0:
             raise SettingError(f"weights must be at least 0, the first above 0, got {self.weights}")

@@ -21,7 +21,8 @@ from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
 from multiea.similarity.weights import Mixing, Weights, learn_weights
 
-RIVAL_QUANTILE = 0.9
+RIVAL_QUANTILE = 0.9  # of the similarities of second best candidates
+DOUBTFUL_SHARE = 0.4  # of the way from there to the median of best candidates
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 
 
@@ -122,15 +123,18 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
         scores = sparse_scores(own.added, comparison.device)
     others = OtherCandidates.of(left, right)
     if STRUCTURE not in own.kinds:
-        others = replace(others, no_counterpart=_usual_rival(scores))
+        others = replace(others, no_counterpart=_doubtful_similarity(scores))
     return Compared(scores, others, float(own.weights.sum()), own)
 
 
-def _usual_rival(scores: SparseScores) -> float:
-    """A high similarity of a second best candidate: a best one that is no better is probably wrong too."""
-    seconds = [side.top(2)[1][:, 1] for side in (scores, scores.transposed())]
-    found = torch.cat([side[side > 0] for side in seconds])
-    return float(found.quantile(RIVAL_QUANTILE)) if len(found) else 0.0
+def _doubtful_similarity(scores: SparseScores) -> float:
+    """Between those of high second best candidates and of usual best ones: a best one below is probably wrong."""
+    best = torch.cat([side.top(2)[1] for side in (scores, scores.transposed())])
+    first, second = (best[:, place][best[:, place] > 0] for place in (0, 1))
+    if not len(first):
+        return 0.0
+    rival = float(second.quantile(RIVAL_QUANTILE)) if len(second) else 0.0
+    return rival + DOUBTFUL_SHARE * max(float(first.median()) - rival, 0.0)
 
 
 def _normalised(one: Compared, enhancement: Enhancement, mixing: Mixing) -> SparseScores:

@@ -44,7 +44,7 @@ class MeanSimilarity:
         return np.asarray(values_at(pair.added, rows, columns) + pair.structure_share * factors * structure)
 
     def beside_structure(self, left: int, right: int) -> sp.csr_array:
-        """What all evidence beside structure adds to the similarities, (left entities, right entities)."""
+        """What all evidence beside embeddings adds to the similarities, (left entities, right entities)."""
         if self.evidence is None:
             return no_entries((len(self.embeddings[left]), len(self.embeddings[right])))
         if left > right:

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from multiea.evidence.evidence import STRUCTURE, Evidence, Pair
+from multiea.evidence.evidence import NEIGHBOURS, STRUCTURE, Evidence, Pair
 from multiea.graph.sparse_rows import no_entries, scaled
 from multiea.similarity.sparse_scores import SparseScores
-from multiea.similarity.weights import Examples, Weights
+from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,10 @@ class PairEvidence:
         has_any = {kind: (one.has_any[pair[0]], one.has_any[pair[1]]) for kind, one in evidence.kinds.items()}
         structure = (evidence.has_structure[pair[0]], evidence.has_structure[pair[1]])
         available = {STRUCTURE: structure} | has_any
-        kinds = tuple(kind for kind, (left, right) in available.items() if left.any() and right.any())
+        is_used = {kind: bool(left.any() and right.any()) for kind, (left, right) in available.items()}
+        if NEIGHBOURS in is_used:  # of marks that only others share nothing follows for these two
+            is_used[NEIGHBOURS] &= evidence.kinds[NEIGHBOURS].similarity[pair].nnz > 0
+        kinds = tuple(kind for kind in DEFAULT_WEIGHTS if is_used.get(kind))
         own = weights.get(pair, kinds)
         total = max(own.sum(), 1e-12)
         factors = []
