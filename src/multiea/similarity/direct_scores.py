@@ -22,7 +22,7 @@ from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
 from multiea.similarity.weights import Mixing, Weights, learn_weights
 
 RIVAL_QUANTILE = 0.9  # of the similarities of second best candidates
-DOUBTFUL_SHARE = 0.4  # of the way from there to the median of best candidates
+DOUBTFUL_SHARE = 0.35  # of the way from there to the median of best candidates
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 
 
