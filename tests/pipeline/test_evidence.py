@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 import torch
@@ -17,6 +18,21 @@ from support.evidence import named_kg, table_kg
 from support.evidence_tasks import found_members, without_names_and_attributes, without_seeds
 from support.metrics import flat_scores
 from support.quick import align
+
+FIRST_WORDS = (
+    "Alpen",
+    "Berg",
+    "Falken",
+    "Gold",
+    "Hansa",
+    "Nord",
+    "Rhein",
+    "Sonnen",
+    "Stern",
+    "Wald",
+    "Atlas",
+    "Primus",
+)
 
 
 @pytest.fixture(scope="module")
@@ -164,3 +180,22 @@ def test_the_command_aligns_csv_files_without_seeds(tmp_path: Path) -> None:
     assert outcome.code == 0, outcome.stderr
     found = pl.read_csv(tmp_path / "run" / "groups.tsv", separator="\t").sort("left")
     assert list(found.iter_rows()) == [(f"left{row}", f"right{row}") for row in range(6)]
+
+
+def test_firms_that_only_one_table_has_stay_unmatched() -> None:
+    rng = np.random.default_rng(0)
+    parts = [[f"{first}{second}" for second in ("wood", "steel", "paper", "foods")] for first in FIRST_WORDS]
+    names = np.array([name for some in parts for name in some])[rng.permutation(4 * len(FIRST_WORDS))]
+    size = 2 * len(names) // 3
+    revenue, year = rng.lognormal(3, 1, len(names)).round(2), rng.integers(1850, 2020, len(names))
+    one, other = np.arange(size), np.arange(len(names) - size, len(names))
+    left = pl.DataFrame({"id": [f"a{i}" for i in one], "name": names[one], "revenue": revenue[one], "year": year[one]})
+    right = pl.DataFrame(
+        {"id": [f"b{i}" for i in other], "name": [f"{names[i]} Ltd." for i in other], "sales": revenue[other] * 1e6}
+    )
+    alignment = multiea.align({"left": left, "right": right})
+    ids = [kg.entities.to_list() for kg in alignment.task.kgs]
+    pairs = [(ids[0][a][1:], ids[1][b][1:]) for a, b in alignment.found.groups.members]
+    right_pairs = sum(a == b for a, b in pairs)
+    assert right_pairs >= 0.95 * (2 * size - len(names))
+    assert right_pairs >= 0.95 * len(pairs)

@@ -22,7 +22,8 @@ from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
 from multiea.similarity.weights import Mixing, Weights, learn_weights
 
 RIVAL_QUANTILE = 0.9  # of the similarities of second best candidates
-DOUBTFUL_SHARE = 0.35  # of the way from there to the median of best candidates
+MATCH_QUANTILE = 0.75  # of the similarities of best candidates
+DOUBTFUL_SHARE = 0.3  # of the way from the one to the other
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 
 
@@ -128,13 +129,13 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
 
 
 def _doubtful_similarity(scores: SparseScores) -> float:
-    """Between those of high second best candidates and of usual best ones: a best one below is probably wrong."""
+    """Between those of high second best candidates and of good best ones: a best one below is probably wrong."""
     best = torch.cat([side.top(2)[1] for side in (scores, scores.transposed())])
     first, second = (best[:, place][best[:, place] > 0] for place in (0, 1))
     if not len(first):
         return 0.0
     rival = float(second.quantile(RIVAL_QUANTILE)) if len(second) else 0.0
-    return rival + DOUBTFUL_SHARE * max(float(first.median()) - rival, 0.0)
+    return rival + DOUBTFUL_SHARE * max(float(first.quantile(MATCH_QUANTILE)) - rival, 0.0)
 
 
 def _normalised(one: Compared, enhancement: Enhancement, mixing: Mixing) -> SparseScores:
