@@ -199,3 +199,11 @@ def test_firms_that_only_one_table_has_stay_unmatched() -> None:
     right_pairs = sum(a == b for a, b in pairs)
     assert right_pairs >= 0.95 * (2 * size - len(names))
     assert right_pairs >= 0.95 * len(pairs)
+
+
+def test_the_command_says_that_tables_propagate_nothing(tmp_path: Path) -> None:
+    rows = "id,name\n1,Oslo\n2,Bergen\n3,Tromso\n"
+    write_files(tmp_path / "towns", {"a.csv": rows, "b.csv": rows})
+    printed = invoke("align", str(tmp_path / "towns"), "--out", str(tmp_path / "run")).output
+    assert "nothing to propagate without triples" in printed
+    assert "every pair of entities" not in printed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from multiea.cli.console import err, out, print_table
 from multiea.foundation.errors import counted
 from multiea.settings.bootstrapping import BOOTSTRAP_POOLS
+from multiea.settings.tree import STRUCTURE
 
 if TYPE_CHECKING:
     from multiea.data.inspection import Inspection
@@ -27,7 +28,12 @@ def show_process(alignment: AlignmentResult) -> None:
     from multiea.similarity.search import SEARCHES
 
     history, settings = alignment.history, alignment.settings
-    out.print(f"evidence: {', '.join(evidence_used(alignment))}")
+    used = evidence_used(alignment)
+    out.print(f"evidence: {', '.join(used)}")
+    if STRUCTURE not in used:
+        out.print("nothing to propagate without triples; search: only entities that share words or values are compared")
+        _show_confidence_basis(alignment)
+        return
     words = f"engine {settings.engine}"
     words += ", trained on each pair of KGs separately" if settings.pairwise else ""
     if "bootstrap" in history:

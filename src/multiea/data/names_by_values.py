@@ -21,7 +21,8 @@ def property_like_names(literals: pl.DataFrame, excluded: Collection[str], entit
     """The property whose values look like names, of several the most distinct one; None if there is none.
 
     The values of such a property are mostly distinct, mostly short, and nearly all have words; codes, numbers, dates,
-    web and e-mail addresses are no names. excluded: properties that are no names. entities: how many the KG has.
+    web and e-mail addresses do not count as names. excluded: properties that cannot be names. entities: how many the
+    KG has.
     """
     counts = literals.group_by("property").agg(
         entities=pl.col("entity").n_unique(), distinct=pl.col("value").n_unique() / pl.len()

@@ -58,7 +58,7 @@ PARTS_OF_NAMES = (
     "host",
     "domain",
 )
-# Columns that are no names, whatever their values look like.
+# Columns that are never names, whatever their values look like.
 NO_NAMES = ("description", "comment", "comments", "note", "notes", "remark", "remarks", "address", "street")
 MIN_SHARE_WITH_LETTERS = 0.5
 MIN_SHARE_DISTINCT = 0.5
