@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
 
-from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.data.knowledge_graph import NAME_SCHEMA, KnowledgeGraph
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
-from multiea.data.properties import attributes_of, names_of, properties_of
+from multiea.data.properties import attributes_of, names_of, names_with_preference, properties_of
 from multiea.foundation.errors import InputError
 
 LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
@@ -184,3 +185,13 @@ def test_ids_that_are_codes_are_no_names(ids: list[str]) -> None:
 def test_ids_are_no_names_where_a_kg_has_names() -> None:
     kg = kg_of([("Oslo", "label", "capital"), ("Bergen", "size", "3")])
     assert names(kg) == {("Oslo", "capital")}
+
+
+def test_given_names_are_preferred_then_those_of_the_best_property() -> None:
+    facts = [("x", LABEL, "gill"), ("x", f"{OBO}hasExactSynonym", "branchia"), ("y", f"{OBO}hasExactSynonym", "fin")]
+    kg = kg_of(facts)
+    preferred = {name: is_preferred for _, name, is_preferred in names_with_preference(kg).rows()}
+    assert preferred == {"gill": True, "branchia": False, "fin": True}
+    given = pl.DataFrame([(0, "Kieme")], schema=NAME_SCHEMA, orient="row")
+    named = names_with_preference(replace(kg, given_names=given)).filter(entity=0)
+    assert named.filter("is_preferred")["name"].to_list() == ["Kieme"]

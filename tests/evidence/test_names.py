@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from multiea.evidence.names import LENGTH_WITHOUT_BRACKETS, name_features
-from support.evidence import named_kg, products
+from multiea.evidence.names import LENGTH_OF_OTHER_NAMES, LENGTH_WITHOUT_BRACKETS, WEIGHTS, name_features
+from support.evidence import named_kg, products, table_kg
 
 OTHERS = [["Bergen"], ["Trondheim"], ["Stavanger"], ["Drammen"], ["Fredrikstad"]]
 
@@ -46,7 +46,21 @@ def test_names_that_differ_in_script_case_or_punctuation_only_are_the_same(one: 
 
 def test_a_typo_and_another_order_of_words_stay_more_similar_than_other_names() -> None:
     found = similarity([["Thomas Vinterberg"]], [["Tomas Vinterberg"], ["Vinterberg, Thomas"], ["Lars von Trier"]])[0]
-    assert min(found[:2]) > 0.6 > 0.2 > found[2]
+    assert min(found[:2]) > 0.5 > 0.2 > found[2]
+
+
+def test_equal_names_say_clearly_more_than_names_that_differ_in_a_number() -> None:
+    numbered = [[f"hypaxial region of somite {number}"] for number in range(10, 30)]
+    found = similarity(numbered, numbered)
+    assert np.diag(found) == pytest.approx(1, abs=1e-5)
+    assert found[~np.eye(len(found), dtype=bool)].max() < 1 - WEIGHTS[-1] + 0.01
+
+
+def test_a_synonym_counts_less_than_the_preferred_name() -> None:
+    one = table_kg("a", label=["chorion", "bone"])
+    other = table_kg("b", label=["chorion", "egg membrane"], synonym=[None, "chorion"])
+    found = products(*name_features([one, other]))[0]
+    assert found.tolist() == pytest.approx([1, LENGTH_OF_OTHER_NAMES], abs=1e-5)
 
 
 def test_an_entity_without_a_name_or_with_punctuation_only_has_no_evidence() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 import torch
 
 import multiea
-from multiea import Alignment, AlignSettings, Bootstrapping, InputError, SettingError, Task
+from multiea import Alignment, AlignSettings, Bootstrapping, Groups, InputError, SettingError, Task
 from support.command_line import invoke
 from support.datasets import write_files
 from support.evidence import named_kg, table_kg
@@ -35,6 +37,11 @@ FIRST_WORDS = (
 )
 
 
+def random_triples(rng: np.random.Generator, entities: int, count: int) -> np.ndarray:
+    heads, tails = rng.integers(entities, size=(2, count), dtype=np.int32)
+    return np.unique(np.stack([heads, np.zeros(count, np.int32), tails], axis=1), axis=0)
+
+
 @pytest.fixture(scope="module")
 def aligned(described: Task) -> Alignment:
     return align(described)
@@ -53,6 +60,27 @@ def test_names_and_attributes_improve_what_structure_finds(described: Task, alig
     assert aligned.history["evidence"] == ["structure", "names", "attributes"]
     assert by_structure.history["evidence"] == ["structure"]
     assert aligned.weights.examples > 0
+
+
+def test_structure_that_says_nothing_does_no_harm_without_seeds() -> None:
+    """Two KGs with similar names, and triples that have nothing to do with each other."""
+    rng, size = np.random.default_rng(0), 400
+    syllables = ["".join(pair) for pair in product("bdfgklmnprst", "aeiou")]
+    words = ["".join(rng.choice(syllables, 3)) for _ in range(120)]
+    names = [" ".join(rng.choice(words, 2, replace=False)) for _ in range(size)]
+    changed = [name if rng.random() < 0.5 else f"{name.split()[0]} {rng.choice(words)}" for name in names]
+    kgs = [
+        replace(
+            named_kg(kg, [[one] for one in some]),
+            relations=pl.Series(["r"]),
+            triples=random_triples(rng, size, 3 * size),
+        )
+        for kg, some in (("a", names), ("b", changed))
+    ]
+    groups = Groups(("a", "b"), np.repeat(np.arange(size, dtype=np.int32)[:, None], 2, axis=1))
+    task = Task(kgs, Groups.empty(("a", "b")), groups)
+    f1 = {kind: align(task, evidence=kind).evaluate()["pairs"]["f1"] for kind in ("names", "auto")}
+    assert f1["auto"] > f1["names"] - 0.02
 
 
 def test_tables_without_triples_are_aligned_without_seeds(tables: Task) -> None:
@@ -198,7 +226,7 @@ def test_firms_that_only_one_table_has_stay_unmatched() -> None:
     pairs = [(ids[0][a][1:], ids[1][b][1:]) for a, b in alignment.found.groups.members]
     right_pairs = sum(a == b for a, b in pairs)
     assert right_pairs >= 0.95 * (2 * size - len(names))
-    assert right_pairs >= 0.95 * len(pairs)
+    assert right_pairs >= 0.9 * len(pairs)
 
 
 def test_the_command_says_that_tables_propagate_nothing(tmp_path: Path) -> None:

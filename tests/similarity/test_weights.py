@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE
-from multiea.similarity.weights import DEFAULT_WEIGHTS, LEAST_WEIGHT, Examples, Weights, learn_weights
+from multiea.evidence.evidence import ATTRIBUTES, NAMES, NEIGHBOURS, STRUCTURE
+from multiea.similarity.weights import (
+    DEFAULT_WEIGHTS,
+    LEAST_WEIGHT,
+    UNJUDGED,
+    Examples,
+    Weights,
+    learn_weight_of_structure,
+    learn_weights,
+)
 
 KINDS = (STRUCTURE, NAMES)
 DEFAULTS = np.array([DEFAULT_WEIGHTS[kind] for kind in KINDS])
@@ -95,3 +103,17 @@ def test_the_order_of_queries_changes_nothing() -> None:
     )
     one, other = (learn_weights({(0, 1): some}).get((0, 1), KINDS) for some in (given, moved))
     np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
+@pytest.mark.parametrize("truth", [3.0, 15.0, 40.0])
+def test_pairs_found_by_names_teach_the_weight_of_structure_and_no_other(truth: float) -> None:
+    by_names = examples((truth, 0.0, 60.0), 3000, kinds=(STRUCTURE, NEIGHBOURS, NAMES))
+    alone = examples((truth, truth * DEFAULT_WEIGHTS[NEIGHBOURS] / DEFAULT_WEIGHTS[STRUCTURE]), 3000, kinds=KINDS)
+    some = Examples((STRUCTURE, NEIGHBOURS, NAMES), by_names.features, alone.query, alone.is_right)
+    some.features[:, :2] = alone.features
+    learned = learn_weight_of_structure({(0, 1): some}, UNJUDGED)
+    structure, neighbours, names = learned.get((0, 1), (STRUCTURE, NEIGHBOURS, NAMES))
+    assert structure == pytest.approx(truth, rel=0.12)
+    assert neighbours / structure == pytest.approx(DEFAULT_WEIGHTS[NEIGHBOURS] / DEFAULT_WEIGHTS[STRUCTURE])
+    assert names == DEFAULT_WEIGHTS[NAMES]
+    assert (learned.examples, learned.mixing) == (0, UNJUDGED)

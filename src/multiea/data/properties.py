@@ -154,9 +154,28 @@ def names_of(kg: KnowledgeGraph) -> pl.DataFrame:
     These are the given names and the literals of name properties. A KG that has neither is named by its ids, where
     they are readable, or else by a property whose values look like names.
     """
-    literals = _of_role(kg, NAME).select("entity", name="value")
-    names = _tidied(pl.concat([kg.given_names.select("entity", "name"), literals]))
-    return names if len(names) else _tidied(readable_ids(kg.entities))
+    return names_with_preference(kg).select("entity", "name")
+
+
+def names_with_preference(kg: KnowledgeGraph) -> pl.DataFrame:
+    """The same with is_preferred: the given names of an entity are, or else those of its best property.
+
+    Other names, such as synonyms, may be those of a wider or a narrower concept as well.
+    """
+    ranks = roles_of_kg(kg).filter(pl.col("role") == NAME).select("property", "rank")
+    literals = kg.literals.with_columns(pl.col("property").cast(pl.String)).join(ranks, on="property")
+    best = pl.lit(ranks["rank"].min(), dtype=pl.Int32) - 1
+    given = kg.given_names.select("entity", "name", rank=best.fill_null(0))
+    names = _tidied(pl.concat([given, literals.select("entity", "rank", name="value")], how="diagonal"))
+    if names.is_empty():
+        return _tidied(readable_ids(kg.entities)).with_columns(is_preferred=pl.lit(value=True))
+    return (
+        names.group_by("entity", "name")
+        .agg(pl.col("rank").min())
+        .with_columns(is_preferred=pl.col("rank") == pl.col("rank").min().over("entity"))
+        .drop("rank")
+        .sort("entity", "name")
+    )
 
 
 def attributes_of(kg: KnowledgeGraph) -> pl.DataFrame:

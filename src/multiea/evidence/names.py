@@ -8,28 +8,32 @@ import numpy as np
 import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.properties import names_of
+from multiea.data.properties import names_of, names_with_preference
 from multiea.evidence.features import Features
 from multiea.evidence.name_model import NameModel
 from multiea.evidence.text import plain_text, without_brackets
-from multiea.evidence.tokens import character_ngrams, side_by_side, tf_idf, word_counts
+from multiea.evidence.tokens import character_ngrams, side_by_side, tf_idf, whole_texts, word_counts
 from multiea.graph.sparse_rows import scaled
 
-NGRAM_WEIGHT, WORD_WEIGHT = 0.8, 0.2
+WEIGHTS = (0.68, 0.17, 0.15)  # of character sequences, of words, and of the whole name
 LENGTH_WITHOUT_BRACKETS = 0.85
+LENGTH_OF_OTHER_NAMES = 0.9
 
 
 def name_features(kgs: Sequence[KnowledgeGraph]) -> list[Features]:
     """For each KG one row per name; a name with a part in brackets has a second row without it.
 
-    The second row is shorter, so that it counts less: what is in brackets may tell two entities apart.
+    The second row is shorter, so that it counts less: what is in brackets may tell two entities apart. So are the rows
+    of names that are not the preferred ones. Whole names count by themselves, because equal names say more than nearly
+    equal ones: "somite 3" and "somite 4" differ in one character.
     """
     tables = [plain_names(kg) for kg in kgs]
     texts = [table["text"] for table in tables]
-    ngrams, words = tf_idf([character_ngrams(part) for part in texts]), tf_idf(word_counts(texts))
+    ngrams = [character_ngrams(part) for part in texts]
+    counts = zip(*map(tf_idf, (ngrams, word_counts(texts), whole_texts(texts))), strict=True)
     features = []
-    for kg, table, parts, whole in zip(kgs, tables, ngrams, words, strict=True):
-        rows = scaled(side_by_side([parts, whole], [NGRAM_WEIGHT, WORD_WEIGHT]), rows=table["length"].to_numpy())
+    for kg, table, parts in zip(kgs, tables, counts, strict=True):
+        rows = scaled(side_by_side(parts, WEIGHTS), rows=table["length"].to_numpy())
         first, row = _distinct(table.select("text", "length"))
         features.append(Features(rows[first], row, table["entity"].to_numpy(), len(kg.entities)))
     return features
@@ -45,8 +49,9 @@ def _distinct(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 def plain_names(kg: KnowledgeGraph) -> pl.DataFrame:
     """All names of a KG as plain text, with and without what is in brackets, each once: entity, text, length."""
-    names = names_of(kg).with_columns(length=pl.lit(1.0))
-    shorter = names.with_columns(name=without_brackets(names["name"]), length=pl.lit(LENGTH_WITHOUT_BRACKETS))
+    length = pl.when("is_preferred").then(1.0).otherwise(LENGTH_OF_OTHER_NAMES)
+    names = names_with_preference(kg).select("entity", "name", length=length)
+    shorter = names.with_columns(without_brackets(names["name"]), length=pl.col("length") * LENGTH_WITHOUT_BRACKETS)
     both = pl.concat([names, shorter])
     return (
         both.select("entity", "length", text=plain_text(both["name"]))

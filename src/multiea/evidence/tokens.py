@@ -44,6 +44,14 @@ def word_counts(texts: Sequence[pl.Series]) -> list[sp.csr_array]:
     )
 
 
+def whole_texts(texts: Sequence[pl.Series]) -> list[sp.csr_array]:
+    """Each plain text as one token, for several series of texts over one vocabulary: equal texts share theirs."""
+    return token_counts(
+        [pl.DataFrame({"row": pl.int_range(len(part), eager=True), "token": part}) for part in texts],
+        [len(part) for part in texts],
+    )
+
+
 def token_counts(tables: Sequence[pl.DataFrame], rows: Sequence[int]) -> list[sp.csr_array]:
     """Tables of row and token as matrices over one vocabulary; empty tokens do not count. rows: the height of each."""
     kept = [

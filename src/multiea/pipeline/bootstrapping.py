@@ -18,10 +18,10 @@ from multiea.foundation import progress
 from multiea.foundation.errors import SettingError
 from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.judging import scores_of_pairs
-from multiea.grouping.matching import Scores, cliques, join_matches, mutual_matches, scores_inside
+from multiea.grouping.matching import Matches, Scores, cliques, join_matches, mutual_matches, scores_inside
 from multiea.pipeline.learned import LearnedEmbeddings
 from multiea.pipeline.propagator import Propagator, SecondView, is_uneven
-from multiea.pipeline.pseudo_labels import select_matches, select_pseudo_labels
+from multiea.pipeline.pseudo_labels import select_anchors, select_matches, select_pseudo_labels
 from multiea.pipeline.warm_start import WarmStart, without_leakage
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.pools import Comparable, EmbedPair, candidate_pools, pool_similarities_with_weights
@@ -137,15 +137,18 @@ class _Rounds:
         known, bootstrap = self._known, self._settings.bootstrap
         is_off = bootstrap.pool == "none" or not self.has_structure
         rounds = 1 if is_off else bootstrap.rounds
+        nothing = anchors = Groups.empty(self._task.kg_names)
         pseudo_labels = known.pseudo_labels
         weights = Weights() if self._evidence is None else Weights(mixing=UNJUDGED)
         best: _BestRound | None = None
         worse, highest = 0, 0.0
         with progress.stage("propagating" if is_off else "bootstrapping", rounds) as advance:
             for number in range(rounds):
-                marks = known.seeds.joined(known.completed, pseudo_labels)
-                scores, weights = self._scores(number, marks, weights)
-                selected, calibration, f1 = self._groups(scores)
+                marks = known.seeds.joined(known.completed, pseudo_labels.take(pseudo_labels.apart_from(anchors)))
+                scores, weights = self._scores(number, marks, weights, anchors)
+                matches = mutual_matches(scores, self._pools)
+                selected, calibration, f1 = self._groups(scores, matches)
+                anchors = nothing if number or len(marks) else self._anchors(matches)
                 validation_f1 = f1 if len(known.validation) else None
                 history["rounds"].append({"marks": len(marks), "validation_f1": validation_f1})
                 before, pseudo_labels = pseudo_labels, pseudo_labels if is_off else selected
@@ -171,7 +174,11 @@ class _Rounds:
         """Whether at least two KGs have triples to propagate through."""
         return self._evidence is None or self._evidence.has_triples
 
-    def _scores(self, number: int, marks: Groups, weights: Weights) -> tuple[Scores, Weights]:
+    def _anchors(self, matches: Matches) -> Groups:
+        """Matches of a first round without structure that judge it in the second one, where no seeds do."""
+        return select_anchors(matches, self._task.kg_names, self._settings.random_state)
+
+    def _scores(self, number: int, marks: Groups, weights: Weights, anchors: Groups) -> tuple[Scores, Weights]:
         """The scores of a round, from embeddings and all other evidence, and the weights learned for it."""
         task, evidence, validation = self._task, self._evidence, self._known.validation
         near_marks = signatures(task.kgs, marks) if self._is_blocked and len(marks) else None
@@ -186,12 +193,12 @@ class _Rounds:
             evidence = None if evidence is None else with_neighbours(evidence, task.kgs, marks)
             embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
         compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
-        return pool_similarities_with_weights(task, compared, self._pools, self._settings.enhancement, validation)
+        enhancement = self._settings.enhancement
+        return pool_similarities_with_weights(task, compared, self._pools, enhancement, validation, anchors)
 
-    def _groups(self, scores: Scores) -> tuple[Groups, Calibration, float]:
+    def _groups(self, scores: Scores, matches: Matches) -> tuple[Groups, Calibration, float]:
         """The pseudo-labels that a round selects, its calibration, and its pair F1 on validation seeds."""
         task, bootstrap, validation = self._task, self._settings.bootstrap, self._known.validation
-        matches = mutual_matches(scores, self._pools)
         groups = join_matches(matches, task.kg_names)
         inside = scores_inside(groups, scores, self._pools)
         calibration = calibrate(groups, inside, validation, with_evidence=self._evidence is not None)

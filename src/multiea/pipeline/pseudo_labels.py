@@ -13,6 +13,7 @@ from multiea.settings.bootstrapping import Bootstrapping
 FEWEST_JUDGED = 5
 ROUNDING = 1e-9  # a precision that equals the threshold is enough, whatever the last bit of a sum
 LEAST_SCORE = 0.1  # of a match that becomes a pseudo-label where names or attributes are compared as well
+ANCHOR_SCORE, ANCHOR_SHARE, MOST_ANCHORS = 0.5, 0.2, 500
 LEAST_SCORE_UNJUDGED = 0.15  # the weakest score of a complete group where too few groups can be judged
 
 
@@ -23,6 +24,13 @@ def select_matches(matches: Matches, kg_names: tuple[str, ...]) -> Groups:
     or attributes are compared as well.
     """
     return join_matches(matches.above(LEAST_SCORE), kg_names)
+
+
+def select_anchors(matches: Matches, kg_names: tuple[str, ...], random_state: int) -> Groups:
+    """Some of the strong matches, as groups: of those found without structure, these will judge it."""
+    strong = join_matches(matches.above(ANCHOR_SCORE), kg_names)
+    count = min(int(len(strong) * ANCHOR_SHARE), MOST_ANCHORS)
+    return strong.take(np.sort(np.random.default_rng(random_state).permutation(len(strong))[:count]))
 
 
 def select_pseudo_labels(

@@ -19,7 +19,7 @@ from multiea.similarity.search import search, sparse_scores
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
-from multiea.similarity.weights import Mixing, Weights, learn_weights
+from multiea.similarity.weights import Mixing, Weights, learn_weight_of_structure, learn_weights
 
 RIVAL_QUANTILE = 0.9  # of the similarities of second best candidates
 MATCH_QUANTILE = 0.75  # of the similarities of best candidates
@@ -34,6 +34,7 @@ class Comparison:
     sizes: how many candidates each KG has. embeddings: gives those of the candidates of two KGs, (n, d) each, of unit
     length. signatures: of the candidates, for blocking where the KGs are large. evidence: of the candidates; None for
     structure alone. weights: of the evidence. known: rows and columns of known pairs, from which weights are learned.
+    anchors: the same for pairs that were found without structure; the weight of structure is learned from them.
     """
 
     sizes: Sequence[int]
@@ -43,6 +44,7 @@ class Comparison:
     evidence: Evidence | None = None
     weights: Weights = field(default_factory=Weights)
     known: KnownPairs | None = None
+    anchors: KnownPairs | None = None
 
     @classmethod
     def of(cls, candidates: Sequence[Tensor]) -> Comparison:
@@ -72,14 +74,18 @@ def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair
         for pair in pairs:
             compared[pair] = _compared(comparison, enhancement, pair)
             advance(1)
-    if comparison.known is None or comparison.evidence is None:
+    judges = comparison.known or comparison.anchors
+    if judges is None or comparison.evidence is None:
         return compared, comparison.weights
     examples = {
-        pair: one.evidence.examples(one.scores, comparison.known[pair])
+        pair: one.evidence.examples(one.scores, judges[pair])
         for pair, one in compared.items()
         if one.evidence is not None
     }
-    weights = learn_weights(examples)
+    if comparison.known is not None:
+        weights = learn_weights(examples)
+    else:
+        weights = learn_weight_of_structure(examples, comparison.weights.mixing)
     return {pair: _reweighted(one, pair, weights) for pair, one in compared.items()}, weights
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -66,16 +66,23 @@ def pool_similarities(task: Task, compared: Comparable, pools: Sequence[np.ndarr
 
 
 def pool_similarities_with_weights(
-    task: Task, compared: Comparable, pools: Sequence[np.ndarray], enhancement: Enhancement, known: Groups
+    task: Task,
+    compared: Comparable,
+    pools: Sequence[np.ndarray],
+    enhancement: Enhancement,
+    known: Groups,
+    anchors: Groups,
 ) -> tuple[Pairs, Weights]:
-    """The same, with weights of the evidence that are learned from known groups among the candidates."""
-    comparison = _comparison(task, compared, pools, _known_pairs(known, pools) if len(known) else None)
+    """The same, with weights of the evidence that are learned from known groups among the candidates.
+
+    anchors: groups that were found without structure; where no known ones are there, they teach its weight.
+    """
+    comparison = _comparison(task, compared, pools)
+    comparison = replace(comparison, known=_known_pairs(known, pools), anchors=_known_pairs(anchors, pools))
     return sparse_similarities(comparison, enhancement)
 
 
-def _comparison(
-    task: Task, compared: Comparable, pools: Sequence[np.ndarray], known: KnownPairs | None = None
-) -> Comparison:
+def _comparison(task: Task, compared: Comparable, pools: Sequence[np.ndarray]) -> Comparison:
     embeddings, ids = compared.embeddings, _joint_ids(task, pools)
     signatures = None if compared.signatures is None else [compared.signatures[part] for part in ids]
     evidence = None if compared.evidence is None else compared.evidence.within(pools)
@@ -89,9 +96,8 @@ def _comparison(
             signatures,
             evidence,
             compared.weights,
-            known,
         )
-    return Comparison(sizes, compared.device, embeddings, signatures, evidence, compared.weights, known)
+    return Comparison(sizes, compared.device, embeddings, signatures, evidence, compared.weights)
 
 
 def _joint_ids(task: Task, pools: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -104,8 +110,13 @@ def _candidates(task: Task, embeddings: Tensor, pools: Sequence[np.ndarray]) -> 
     return [embeddings[torch.from_numpy(part).to(embeddings.device)].float() for part in ids]
 
 
-def _known_pairs(known: Groups, pools: Sequence[np.ndarray]) -> KnownPairs:
-    """The known pairs of each two KGs as places in their pools; pairs with an entity outside are left out."""
+def _known_pairs(known: Groups, pools: Sequence[np.ndarray]) -> KnownPairs | None:
+    """The known pairs of each two KGs as places in their pools; pairs with an entity outside are left out.
+
+    None if nothing is known.
+    """
+    if not len(known):
+        return None
     places = [positions_in_pool(pool, members) for pool, members in zip(pools, known.members.T, strict=True)]
     pairs = {}
     for a, b in combinations(range(len(pools)), 2):

@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
 
 # About what validation seeds teach on graphs and tables of several kinds.
-DEFAULT_WEIGHTS = {STRUCTURE: 28.0, NEIGHBOURS: 1.0, NAMES: 13.0, ATTRIBUTES: 18.0, MODEL: 13.0}
+DEFAULT_WEIGHTS = {STRUCTURE: 28.0, NEIGHBOURS: 1.0, NAMES: 15.0, ATTRIBUTES: 18.0, MODEL: 13.0}
 LEAST_WEIGHT = 0.5
 SHARED_DEVIATION, PAIR_DEVIATION = (
     10.0,
@@ -67,6 +67,13 @@ class Examples:
     query: np.ndarray
     is_right: np.ndarray
 
+    def of_structure(self) -> Examples:
+        """The same candidates by structure alone: its kinds with their default weights, in units of the first."""
+        own = [kind for kind in (STRUCTURE, NEIGHBOURS) if kind in self.kinds]
+        weights = np.array([DEFAULT_WEIGHTS[kind] for kind in own]) / DEFAULT_WEIGHTS[STRUCTURE]
+        features = self.features[:, [self.kinds.index(kind) for kind in own]] @ weights
+        return Examples((STRUCTURE,), features[:, None], self.query, self.is_right)
+
 
 def learn_weights(examples: Mapping[Pair, Examples]) -> Weights:
     """Weights of each pair of KGs, drawn towards those that all pairs share, and these towards the defaults."""
@@ -82,6 +89,22 @@ def learn_weights(examples: Mapping[Pair, Examples]) -> Weights:
         learned = _fit([some], some.kinds, prior, PAIR_DEVIATION) if pair in filled else prior
         of_pair[pair] = {kind: float(weight) for kind, weight in zip(some.kinds, learned, strict=True)}
     return Weights(of_pair, int(sum(some.is_right.sum() for some in filled.values())))
+
+
+def learn_weight_of_structure(examples: Mapping[Pair, Examples], mixing: Mixing) -> Weights:
+    """How much structure counts, from pairs that were found by other evidence; all other weights are the defaults.
+
+    Such pairs cannot tell how much the other evidence counts, since they were chosen by it. Structure is therefore
+    judged alone, as if it were independent of the rest. Its kinds keep their proportion.
+    """
+    of_structure = {pair: some.of_structure() for pair, some in examples.items() if STRUCTURE in some.kinds}
+    share = {
+        pair: own[STRUCTURE] / DEFAULT_WEIGHTS[STRUCTURE] for pair, own in learn_weights(of_structure).of_pair.items()
+    }
+    return Weights(
+        {pair: {kind: one * DEFAULT_WEIGHTS[kind] for kind in (STRUCTURE, NEIGHBOURS)} for pair, one in share.items()},
+        mixing=mixing,
+    )
 
 
 def _fit(parts: Sequence[Examples], kinds: Sequence[str], prior: np.ndarray, deviation: float) -> np.ndarray:
