@@ -107,8 +107,8 @@ TEXT = """# Evidence: structure, names, attributes, all
 [Evidence](../evidence.md) explains the model. *Evidence* is what was asked for, *used* is what the run says it used. Pairs
 are those of all groups found, at the threshold that the run chose itself. Ranks are among the held-out entities (pool
 `test`), in percent for M-Hits. Without seeds all known groups are held out. ECE is the expected calibration error of the
-confidences. Scores are means over random states, memory is the maximum. Seconds are those of whole commands, here with one
-thread (`OMP_NUM_THREADS=1`); a dash stands for runs on a machine that was busy with other work.
+confidences. Scores are means over random states, memory is the maximum. Seconds are those of whole commands; a dash stands
+for runs side by side with others on one machine.
 
 | data | seeds | evidence | used | pairs: F1 / precision / recall | ranks, `test` | ECE | seconds | memory | runs |
 |---|---|---|---|---|---|---|---|---|---|

@@ -14,6 +14,7 @@ import torch
 
 import multiea
 from multiea import Alignment, AlignSettings, Bootstrapping, Groups, InputError, SettingError, Task
+from multiea.data.groups import ABSENT
 from support.command_line import invoke
 from support.datasets import write_files
 from support.evidence import named_kg, table_kg
@@ -62,23 +63,24 @@ def test_names_and_attributes_improve_what_structure_finds(described: Task, alig
     assert aligned.weights.examples > 0
 
 
-def test_structure_that_says_nothing_does_no_harm_without_seeds() -> None:
-    """Two KGs with similar names, and triples that have nothing to do with each other."""
-    rng, size = np.random.default_rng(0), 400
+def kgs_with_unrelated_triples(size: int, kgs: int) -> Task:
+    """Two KGs with similar names, others with other names of the same words; triples have nothing to do with these."""
+    rng = np.random.default_rng(0)
     syllables = ["".join(pair) for pair in product("bdfgklmnprst", "aeiou")]
     words = ["".join(rng.choice(syllables, 3)) for _ in range(120)]
-    names = [" ".join(rng.choice(words, 2, replace=False)) for _ in range(size)]
-    changed = [name if rng.random() < 0.5 else f"{name.split()[0]} {rng.choice(words)}" for name in names]
-    kgs = [
-        replace(
-            named_kg(kg, [[one] for one in some]),
-            relations=pl.Series(["r"]),
-            triples=random_triples(rng, size, 3 * size),
-        )
-        for kg, some in (("a", names), ("b", changed))
-    ]
-    groups = Groups(("a", "b"), np.repeat(np.arange(size, dtype=np.int32)[:, None], 2, axis=1))
-    task = Task(kgs, Groups.empty(("a", "b")), groups)
+    names = [[" ".join(rng.choice(words, 2, replace=False)) for _ in range(size)] for _ in range(kgs - 1)]
+    changed = [name if rng.random() < 0.5 else f"{name.split()[0]} {rng.choice(words)}" for name in names[0]]
+    named = [named_kg(chr(ord("a") + place), [[one] for one in some]) for place, some in enumerate([changed, *names])]
+    members = np.full((size, kgs), ABSENT, dtype=np.int32)
+    members[:, 0] = members[:, 1] = np.arange(size)
+    all_kgs = [replace(kg, relations=pl.Series(["r"]), triples=random_triples(rng, size, 3 * size)) for kg in named]
+    groups = Groups(tuple(kg.name for kg in named), members)
+    return Task(all_kgs, Groups.empty(groups.kg_names), groups)
+
+
+@pytest.mark.parametrize("kgs", [2, 4])
+def test_structure_and_kgs_that_say_nothing_do_no_harm_without_seeds(kgs: int) -> None:
+    task = kgs_with_unrelated_triples(300, kgs)
     f1 = {kind: align(task, evidence=kind).evaluate()["pairs"]["f1"] for kind in ("names", "auto")}
     assert f1["auto"] > f1["names"] - 0.02
 

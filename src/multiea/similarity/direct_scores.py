@@ -109,7 +109,9 @@ def _reweighted(one: Compared, pair: Pair, weights: Weights) -> Compared:
     if one.evidence is None:
         return one
     own = weights.get(pair, one.evidence.kinds)
-    return replace(one, scores=one.evidence.rescored(one.scores, own), sharpness=float(own.sum()))
+    scores, evidence = one.evidence.rescored(one.scores, own), one.evidence.with_weights(own)
+    others = replace(one.others, no_counterpart=_doubtful_similarity(evidence, scores.values.device))
+    return Compared(scores, others, float(own.sum()), evidence)
 
 
 def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> Compared:
@@ -129,17 +131,21 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
         left, right = map(Int8Embeddings, nothing)
         scores = sparse_scores(own.added, comparison.device)
     others = OtherCandidates.of(left, right)
-    if STRUCTURE not in own.kinds:
-        others = replace(others, no_counterpart=_doubtful_similarity(scores))
+    others = replace(others, no_counterpart=_doubtful_similarity(own, comparison.device))
     return Compared(scores, others, float(own.weights.sum()), own)
 
 
-def _doubtful_similarity(scores: SparseScores) -> float:
-    """Between those of high second best candidates and of good best ones: a best one below is probably wrong."""
+def _doubtful_similarity(evidence: PairEvidence, device: torch.device) -> float | None:
+    """Of a candidate whose names and attributes are doubtful, and of whose structure nothing agrees.
+
+    By names and attributes it lies between high second best candidates and good best ones: a best one below is probably
+    wrong, unless structure speaks for it. None without names and attributes.
+    """
+    scores = sparse_scores(evidence.added, device)
     best = torch.cat([side.top(2)[1] for side in (scores, scores.transposed())])
     first, second = (best[:, place][best[:, place] > 0] for place in (0, 1))
     if not len(first):
-        return 0.0
+        return None
     rival = float(second.quantile(RIVAL_QUANTILE)) if len(second) else 0.0
     return rival + DOUBTFUL_SHARE * max(float(first.quantile(MATCH_QUANTILE)) - rival, 0.0)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -52,11 +53,7 @@ class PairEvidence:
         parts = tuple(
             scaled(evidence.kinds[kind].similarity[pair], factors[0], factors[1]) for kind in kinds if kind != STRUCTURE
         )
-        added = no_entries(shape)
-        of_parts = [weight for kind, weight in zip(kinds, own, strict=True) if kind != STRUCTURE]
-        for weight, part in zip(of_parts, parts, strict=True):
-            added = added + part * np.float32(weight / total)
-        return cls(kinds, own, added.tocsr(), parts, *factors)
+        return cls(kinds, own, _weighted_sum(kinds, own, parts, shape), parts, *factors)
 
     @property
     def structure_share(self) -> float:
@@ -71,6 +68,10 @@ class PairEvidence:
         factors = (torch.from_numpy(part * share).to(left) for part in (self.row_factors, self.column_factors))
         first, second = factors
         return left * first[:, None], right * second[:, None]
+
+    def with_weights(self, weights: np.ndarray) -> PairEvidence:
+        """The same with other weights; what is missing keeps its factors."""
+        return replace(self, weights=weights, added=_weighted_sum(self.kinds, weights, self.parts, self.added.shape))
 
     def features(self, scores: SparseScores) -> np.ndarray:
         """The similarity by each kind of the pairs with a score, (entries, kinds)."""
@@ -107,6 +108,17 @@ class PairEvidence:
         """The same pairs with other weights."""
         values = self.features(scores) @ (weights / max(weights.sum(), 1e-12))
         return scores.with_values(torch.from_numpy(np.maximum(values, 1e-9)).to(scores.values))
+
+
+def _weighted_sum(
+    kinds: Sequence[str], weights: np.ndarray, parts: Sequence[sp.csr_array], shape: tuple[int, int]
+) -> sp.csr_array:
+    """The part of all kinds but structure in similarities."""
+    added = no_entries(shape)
+    of_parts = [weight for kind, weight in zip(kinds, weights, strict=True) if kind != STRUCTURE]
+    for weight, part in zip(of_parts, parts, strict=True):
+        added = added + part * np.float32(weight / max(weights.sum(), 1e-12))
+    return added.tocsr()
 
 
 def values_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:

@@ -1,0 +1,74 @@
+"""Direct scores with evidence: having no counterpart is possible, with structure as well as without."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from torch.nn.functional import normalize
+
+from multiea.evidence.evidence import NAMES, STRUCTURE, Evidence, EvidenceOfKind
+from multiea.settings.enhancement import Enhancement
+from multiea.similarity.direct_scores import Comparison, compare, direct_scores
+from multiea.similarity.weights import UNJUDGED, Weights
+
+SIZE, NAMED = 40, 30
+ENHANCEMENT = Enhancement(mode="sharpened", candidates=10)
+PAIR = (0, 1)
+
+
+def comparison(weight_of_structure: float, structure: float = 0.3) -> Comparison:
+    """The first entities have equal names and agree in structure; of the others structure agrees a little, no name.
+
+    structure: the cosine of the embeddings of each two entities at the same place.
+    """
+    generator = torch.Generator().manual_seed(0)
+    shared, own, other = (normalize(torch.randn(SIZE, 64, generator=generator)) for _ in range(3))
+    left, right = (normalize(structure**0.5 * shared + (1 - structure) ** 0.5 * part) for part in (own, other))
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random((SIZE, SIZE)) < 0.2, 0.3 * rng.random((SIZE, SIZE)), 0)
+    values[np.arange(NAMED), np.arange(NAMED)] = 1.0
+    everyone = [np.ones(SIZE, dtype=bool)] * 2
+    evidence = Evidence({NAMES: EvidenceOfKind({PAIR: sp.csr_array(values.astype(np.float32))}, everyone)}, everyone)
+    weights = Weights({PAIR: {STRUCTURE: weight_of_structure, NAMES: 15.0}})
+    return Comparison([SIZE, SIZE], torch.device("cpu"), lambda a, b: (left, right), evidence=evidence, weights=weights)
+
+
+def scores_of_others(given: Comparison, *, may_lack_counterpart: bool) -> float:
+    """The mean of the best scores of the entities that agree in no name."""
+    compared, _ = compare(given, ENHANCEMENT)
+    assert compared[PAIR].others.no_counterpart is not None
+    if not may_lack_counterpart:
+        others = replace(compared[PAIR].others, no_counterpart=None)
+        compared = {PAIR: replace(compared[PAIR], others=others)}
+    scores = direct_scores(compared, given, ENHANCEMENT, UNJUDGED)[PAIR]
+    return float(scores.top(1)[1][NAMED:].mean())
+
+
+def test_where_structure_says_little_an_entity_without_a_similar_name_is_left_alone() -> None:
+    given = comparison(3.0)
+    forced = scores_of_others(given, may_lack_counterpart=False)
+    assert scores_of_others(given, may_lack_counterpart=True) < 0.7 * forced
+
+
+def test_where_structure_is_trusted_and_agrees_it_still_finds_a_counterpart() -> None:
+    trusted = comparison(40.0, structure=0.9)
+    assert scores_of_others(trusted, may_lack_counterpart=True) > 0.8
+
+
+def test_weights_that_are_learned_also_decide_what_is_doubtful() -> None:
+    known = (np.arange(NAMED), np.arange(NAMED))
+    given = replace(comparison(28.0), known={PAIR: known})
+    learned, weights = compare(given, ENHANCEMENT)
+    again, _ = compare(replace(given, known=None, weights=weights), ENHANCEMENT)
+    assert learned[PAIR].others.no_counterpart == pytest.approx(again[PAIR].others.no_counterpart, rel=1e-4)
+
+
+@pytest.mark.parametrize("weight", [4.0, 20.0])
+def test_the_more_structure_counts_the_less_is_asked_of_names(weight: float) -> None:
+    levels = [compare(comparison(one), ENHANCEMENT)[0][PAIR].others.no_counterpart for one in (1e-9, weight)]
+    assert None not in levels
+    assert levels[1] == pytest.approx(15.0 / (15.0 + weight) * float(levels[0] or 0), rel=1e-3)
