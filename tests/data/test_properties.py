@@ -187,11 +187,21 @@ def test_ids_are_no_names_where_a_kg_has_names() -> None:
     assert names(kg) == {("Oslo", "capital")}
 
 
-def test_given_names_are_preferred_then_those_of_the_best_property() -> None:
-    facts = [("x", LABEL, "gill"), ("x", f"{OBO}hasExactSynonym", "branchia"), ("y", f"{OBO}hasExactSynonym", "fin")]
+def test_labels_and_given_names_are_preferred_to_synonyms() -> None:
+    facts = [
+        *(
+            ("x", LABEL, "gill"),
+            ("x", f"{OBO}hasExactSynonym", "branchia"),
+            ("x", "http://xmlns.com/foaf/0.1/name", "Gill"),
+        ),
+        ("y", f"{OBO}hasExactSynonym", "fin"),
+        *(("z", "http://example.org/name", "Paris"), ("z", f"{SKOS}altLabel", "City of Light")),
+    ]
     kg = kg_of(facts)
-    preferred = {name: is_preferred for _, name, is_preferred in names_with_preference(kg).rows()}
-    assert preferred == {"gill": True, "branchia": False, "fin": True}
     given = pl.DataFrame([(0, "Kieme")], schema=NAME_SCHEMA, orient="row")
-    named = names_with_preference(replace(kg, given_names=given)).filter(entity=0)
-    assert named.filter("is_preferred")["name"].to_list() == ["Kieme"]
+    preferred = {name: liked for _, name, liked in names_with_preference(replace(kg, given_names=given)).rows()}
+    others = [name for name, liked in preferred.items() if not liked]
+    assert sorted(others) == ["City of Light", "branchia"]
+    assert len(preferred) == 7
+    chosen = kg_of(facts, {f"{OBO}hasExactSynonym": "name"})
+    assert {"branchia", "gill"} <= set(names_with_preference(chosen).filter("is_preferred")["name"])

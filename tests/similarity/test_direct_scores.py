@@ -20,10 +20,11 @@ ENHANCEMENT = Enhancement(mode="sharpened", candidates=10)
 PAIR = (0, 1)
 
 
-def comparison(weight_of_structure: float, structure: float = 0.3) -> Comparison:
+def comparison(weight_of_structure: float, structure: float = 0.3, isolated: int = 0) -> Comparison:
     """The first entities have equal names and agree in structure; of the others structure agrees a little, no name.
 
-    structure: the cosine of the embeddings of each two entities at the same place.
+    structure: the cosine of the embeddings of each two entities at the same place. isolated: how many of the first
+    entities have no triple.
     """
     generator = torch.Generator().manual_seed(0)
     shared, own, other = (normalize(torch.randn(SIZE, 64, generator=generator)) for _ in range(3))
@@ -32,7 +33,10 @@ def comparison(weight_of_structure: float, structure: float = 0.3) -> Comparison
     values = np.where(rng.random((SIZE, SIZE)) < 0.2, 0.3 * rng.random((SIZE, SIZE)), 0)
     values[np.arange(NAMED), np.arange(NAMED)] = 1.0
     everyone = [np.ones(SIZE, dtype=bool)] * 2
-    evidence = Evidence({NAMES: EvidenceOfKind({PAIR: sp.csr_array(values.astype(np.float32))}, everyone)}, everyone)
+    has_structure = np.arange(SIZE) >= isolated
+    left, right = (part * torch.from_numpy(has_structure)[:, None] for part in (left, right))
+    names = EvidenceOfKind({PAIR: sp.csr_array(values.astype(np.float32))}, everyone)
+    evidence = Evidence({NAMES: names}, [has_structure] * 2)
     weights = Weights({PAIR: {STRUCTURE: weight_of_structure, NAMES: 15.0}})
     return Comparison([SIZE, SIZE], torch.device("cpu"), lambda a, b: (left, right), evidence=evidence, weights=weights)
 
@@ -59,12 +63,15 @@ def test_where_structure_is_trusted_and_agrees_it_still_finds_a_counterpart() ->
     assert scores_of_others(trusted, may_lack_counterpart=True) > 0.8
 
 
-def test_weights_that_are_learned_also_decide_what_is_doubtful() -> None:
+@pytest.mark.parametrize("isolated", [0, 15])
+def test_weights_that_are_learned_also_decide_what_is_doubtful(isolated: int) -> None:
     known = (np.arange(NAMED), np.arange(NAMED))
-    given = replace(comparison(28.0), known={PAIR: known})
+    given = replace(comparison(28.0, isolated=isolated), known={PAIR: known})
     learned, weights = compare(given, ENHANCEMENT)
     again, _ = compare(replace(given, known=None, weights=weights), ENHANCEMENT)
     assert learned[PAIR].others.no_counterpart == pytest.approx(again[PAIR].others.no_counterpart, rel=1e-4)
+    best, best_again = (one[PAIR].scores.top(1)[1].flatten() for one in (learned, again))
+    assert best.tolist() == pytest.approx(best_again.tolist(), abs=0.01)
 
 
 @pytest.mark.parametrize("weight", [4.0, 20.0])

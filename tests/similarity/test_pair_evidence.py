@@ -121,11 +121,11 @@ def test_the_parts_of_found_scores_are_the_similarities_of_each_kind_and_other_w
     np.testing.assert_allclose(features[:, own.kinds.index(STRUCTURE)], structure * factors, atol=0.01)
     names = evidence.kinds[NAMES].similarity[PAIR].toarray()[row, column]
     np.testing.assert_allclose(features[:, own.kinds.index(NAMES)], names * factors, rtol=1e-5)
-    by_names = own.rescored(
-        scores, np.array([0.0, 1.0, 0.0])[[own.kinds.index(kind) for kind in (STRUCTURE, NAMES, ATTRIBUTES)]]
-    )
-    assert by_names.values.numpy()[names > 0] == pytest.approx((names * factors)[names > 0], rel=1e-4)
-    same = own.rescored(scores, own.weights)
+    other_weights = {STRUCTURE: 3.0, NAMES: 25.0, ATTRIBUTES: 1.0}
+    other = own.rescored(scores, PairEvidence.of(evidence, PAIR, Weights({PAIR: other_weights})))
+    expected = by_hand(evidence, other_weights)[row, column]
+    np.testing.assert_allclose(other.values.numpy(), np.maximum(expected, 1e-9), atol=0.01)
+    same = own.rescored(scores, own)
     np.testing.assert_allclose(same.values.numpy(), scores.values.numpy(), atol=1e-4)
 
 

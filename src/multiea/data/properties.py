@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 NAME, ATTRIBUTE, IGNORE = "name", "attribute", "ignore"
 PROPERTY_ROLES = (NAME, ATTRIBUTE, IGNORE)
 _SKOS, _OBO = "http://www.w3.org/2004/02/skos/core#", "http://www.geneontology.org/formats/oboInOwl#"
-# Properties whose literals are names of entities, the preferred ones first: these are shown.
-NAME_PROPERTIES = (
+# Properties whose literals are names of entities, the best ones first: these are shown.
+PREFERRED_PROPERTIES = (
     "http://www.w3.org/2000/01/rdf-schema#label",
     f"{_SKOS}prefLabel",
     "http://schema.org/name",
@@ -25,6 +25,8 @@ NAME_PROPERTIES = (
     "http://xmlns.com/foaf/0.1/name",
     "http://purl.org/dc/terms/title",
     "http://purl.org/dc/elements/1.1/title",
+)
+ALTERNATIVE_PROPERTIES = (
     f"{_SKOS}altLabel",
     "http://schema.org/alternateName",
     "https://schema.org/alternateName",
@@ -35,12 +37,17 @@ NAME_PROPERTIES = (
     f"{_OBO}hasNarrowSynonym",
     f"{_OBO}hasBroadSynonym",
 )
-# The same for columns, and for the local names of other IRIs: without case and punctuation, the preferred ones first.
-NAME_WORDS = (
+NAME_PROPERTIES = (*PREFERRED_PROPERTIES, *ALTERNATIVE_PROPERTIES)
+# The same for columns, and for the local names of other IRIs: without case and punctuation, the best ones first.
+PREFERRED_WORDS = (
     *("label", "preflabel", "preferredlabel", "name", "preferredname", "prefname", "displayname", "fullname"),
-    *("names", "labels", "altlabel", "altlabels", "alternatename", "alternatenames", "alternativename"),
+    *("names", "labels"),
+)
+ALTERNATIVE_WORDS = (
+    *("altlabel", "altlabels", "alternatename", "alternatenames", "alternativename"),
     *("altname", "altnames", "othername", "othernames", "alias", "aliases", "synonym", "synonyms"),
 )
+NAME_WORDS = (*PREFERRED_WORDS, *ALTERNATIVE_WORDS)
 # Names only where their values differ from entity to entity: "title" may be that of a person.
 DOUBTFUL_WORDS = ("title", "maintitle")
 # Columns such as `city_name` are names if they are the only one of their kind; these never are.
@@ -158,22 +165,25 @@ def names_of(kg: KnowledgeGraph) -> pl.DataFrame:
 
 
 def names_with_preference(kg: KnowledgeGraph) -> pl.DataFrame:
-    """The same with is_preferred: the given names of an entity are, or else those of its best property.
+    """Every name of every entity: entity, name, is_preferred, sorted.
 
-    Other names, such as synonyms, may be those of a wider or a narrower concept as well.
+    Labels and given names are preferred. Synonyms are not, unless an entity has nothing else or the user chose them:
+    they may be the labels of wider or narrower concepts as well.
     """
-    ranks = roles_of_kg(kg).filter(pl.col("role") == NAME).select("property", "rank")
-    literals = kg.literals.with_columns(pl.col("property").cast(pl.String)).join(ranks, on="property")
-    best = pl.lit(ranks["rank"].min(), dtype=pl.Int32) - 1
-    given = kg.given_names.select("entity", "name", rank=best.fill_null(0))
-    names = _tidied(pl.concat([given, literals.select("entity", "rank", name="value")], how="diagonal"))
+    named = roles_of_kg(kg).filter(pl.col("role") == NAME)["property"].to_list()
+    alternatives = [one for one in named if one not in kg.property_roles and _is_alternative(one)]
+    of_property = pl.col("property").cast(pl.String)
+    literals = kg.literals.filter(of_property.is_in(named)).select(
+        "entity", name="value", is_preferred=~of_property.is_in(alternatives)
+    )
+    given = kg.given_names.select("entity", "name", is_preferred=pl.lit(value=True))
+    names = _tidied(pl.concat([given, literals]))
     if names.is_empty():
         return _tidied(readable_ids(kg.entities)).with_columns(is_preferred=pl.lit(value=True))
     return (
         names.group_by("entity", "name")
-        .agg(pl.col("rank").min())
-        .with_columns(is_preferred=pl.col("rank") == pl.col("rank").min().over("entity"))
-        .drop("rank")
+        .agg(pl.col("is_preferred").any())
+        .with_columns(pl.col("is_preferred") | ~pl.col("is_preferred").any().over("entity"))
         .sort("entity", "name")
     )
 
@@ -225,6 +235,10 @@ def _candidates(properties: list[str]) -> dict[str, int]:
         of_kind = [one for one, word in others.items() if _is_some_name(word) and not _is_iri(one)]
         rank |= dict.fromkeys(of_kind if len(of_kind) == 1 else [], len(order))
     return rank
+
+
+def _is_alternative(name_property: str) -> bool:
+    return name_property in ALTERNATIVE_PROPERTIES or plain_word(name_property) in ALTERNATIVE_WORDS
 
 
 def _is_doubtful(name_property: str) -> bool:

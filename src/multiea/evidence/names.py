@@ -1,4 +1,4 @@
-"""Names as evidence: character sequences and words of all names of an entity; the best pair of names counts."""
+"""Names as evidence: character sequences, words and wholes of all names of an entity; the best pair of names counts."""
 
 from __future__ import annotations
 

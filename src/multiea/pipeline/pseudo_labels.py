@@ -13,7 +13,7 @@ from multiea.settings.bootstrapping import Bootstrapping
 FEWEST_JUDGED = 5
 ROUNDING = 1e-9  # a precision that equals the threshold is enough, whatever the last bit of a sum
 LEAST_SCORE = 0.1  # of a match that becomes a pseudo-label where names or attributes are compared as well
-ANCHOR_SCORE, ANCHOR_SHARE, MOST_ANCHORS = 0.5, 0.2, 500
+ANCHOR_SCORE, ANCHOR_SHARE, MOST_ANCHORS = 0.5, 0.2, 500  # of matches that are held back to judge structure
 LEAST_SCORE_UNJUDGED = 0.15  # the weakest score of a complete group where too few groups can be judged
 
 

@@ -74,7 +74,7 @@ def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair
         for pair in pairs:
             compared[pair] = _compared(comparison, enhancement, pair)
             advance(1)
-    judges = comparison.known or comparison.anchors
+    judges = comparison.anchors if comparison.known is None else comparison.known
     if judges is None or comparison.evidence is None:
         return compared, comparison.weights
     examples = {
@@ -86,7 +86,7 @@ def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair
         weights = learn_weights(examples)
     else:
         weights = learn_weight_of_structure(examples, comparison.weights.mixing)
-    return {pair: _reweighted(one, pair, weights) for pair, one in compared.items()}, weights
+    return {pair: _reweighted(one, comparison.evidence, pair, weights) for pair, one in compared.items()}, weights
 
 
 def direct_scores(
@@ -104,14 +104,14 @@ def _has_candidates(comparison: Comparison, pair: Pair) -> bool:
     return bool(comparison.sizes[pair[0]] and comparison.sizes[pair[1]])
 
 
-def _reweighted(one: Compared, pair: Pair, weights: Weights) -> Compared:
+def _reweighted(one: Compared, evidence: Evidence, pair: Pair, weights: Weights) -> Compared:
     """The same candidates with other weights of the evidence."""
     if one.evidence is None:
         return one
-    own = weights.get(pair, one.evidence.kinds)
-    scores, evidence = one.evidence.rescored(one.scores, own), one.evidence.with_weights(own)
-    others = replace(one.others, no_counterpart=_doubtful_similarity(evidence, scores.values.device))
-    return Compared(scores, others, float(own.sum()), evidence)
+    own = PairEvidence.of(evidence, pair, weights)
+    scores = one.evidence.rescored(one.scores, own)
+    others = replace(one.others, no_counterpart=_doubtful_similarity(own, scores.values.device))
+    return Compared(scores, others, float(own.weights.sum()), own)
 
 
 def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> Compared:
@@ -136,10 +136,10 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
 
 
 def _doubtful_similarity(evidence: PairEvidence, device: torch.device) -> float | None:
-    """Of a candidate whose names and attributes are doubtful, and of whose structure nothing agrees.
+    """Of a candidate whose names and attributes are doubtful, and whose embedding agrees in nothing.
 
-    By names and attributes it lies between high second best candidates and good best ones: a best one below is probably
-    wrong, unless structure speaks for it. None without names and attributes.
+    By all kinds but the embeddings it lies between high second best candidates and good best ones: a best one below is
+    probably wrong, unless its embedding speaks for it. None where no pair has such evidence.
     """
     scores = sparse_scores(evidence.added, device)
     best = torch.cat([side.top(2)[1] for side in (scores, scores.transposed())])

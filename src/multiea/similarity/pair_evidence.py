@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -69,10 +69,6 @@ class PairEvidence:
         first, second = factors
         return left * first[:, None], right * second[:, None]
 
-    def with_weights(self, weights: np.ndarray) -> PairEvidence:
-        """The same with other weights; what is missing keeps its factors."""
-        return replace(self, weights=weights, added=_weighted_sum(self.kinds, weights, self.parts, self.added.shape))
-
     def features(self, scores: SparseScores) -> np.ndarray:
         """The similarity by each kind of the pairs with a score, (entries, kinds)."""
         row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
@@ -104,9 +100,12 @@ class PairEvidence:
         every = np.concatenate(chosen)
         return Examples(self.kinds, features[every], np.concatenate(queries), np.concatenate(rights))
 
-    def rescored(self, scores: SparseScores, weights: np.ndarray) -> SparseScores:
-        """The same pairs with other weights."""
-        values = self.features(scores) @ (weights / max(weights.sum(), 1e-12))
+    def rescored(self, scores: SparseScores, other: PairEvidence) -> SparseScores:
+        """The same pairs by the same evidence with other weights, and hence other factors."""
+        row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
+        factors = other.row_factors[row] * other.column_factors[column]
+        factors /= self.row_factors[row] * self.column_factors[column]
+        values = factors * (self.features(scores) @ (other.weights / max(other.weights.sum(), 1e-12)))
         return scores.with_values(torch.from_numpy(np.maximum(values, 1e-9)).to(scores.values))
 
 

@@ -1,8 +1,8 @@
 """The weights of kinds of evidence: a conditional logit over candidates, learned from known pairs.
 
 Among the candidates of an entity the counterpart has probability exp(score) / sum of exp(score), where the score is
-the weighted sum of the similarities. A weight is thus in units of log-odds: with a weight of 14 for names, a candidate
-whose name is more similar by 0.1 is exp(1.4) times as probable.
+the weighted sum of the similarities. A weight is thus in units of log-odds: with a weight of 15 for names, a candidate
+whose name is more similar by 0.1 is exp(1.5) times as probable.
 """
 
 from __future__ import annotations
