@@ -78,11 +78,9 @@ def kgs_with_unrelated_triples(size: int, kgs: int) -> Task:
     return Task(all_kgs, Groups.empty(groups.kg_names), groups)
 
 
-@pytest.mark.parametrize(("kgs", "seeds"), [(2, 0), (4, 0), (2, 40)])
-def test_structure_and_kgs_that_say_nothing_do_no_harm_without_validation_seeds(kgs: int, seeds: int) -> None:
+@pytest.mark.parametrize("kgs", [2, 4])
+def test_structure_and_kgs_that_say_nothing_do_no_harm_without_seeds(kgs: int) -> None:
     task = kgs_with_unrelated_triples(300, kgs)
-    known = np.arange(300) < seeds
-    task = Task(task.kgs, task.held_out.take(known), task.held_out.take(~known))
     f1 = {kind: align(task, evidence=kind).evaluate()["pairs"]["f1"] for kind in ("names", "auto")}
     assert f1["auto"] > f1["names"] - 0.02
 

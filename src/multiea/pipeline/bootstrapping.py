@@ -129,8 +129,6 @@ class _Rounds:
         ]
         device = propagator.adjacencies[0].degrees.device
         self._is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, pools)], device)
-        nothing_to_judge_by = not len(known.validation) and not len(known.completed) and not len(known.pseudo_labels)
-        self._is_first_by_names = evidence is not None and bool(evidence.beside_structure) and nothing_to_judge_by
         pairs = int(np.triu(known.validation.overlap(), 1).sum())
         self._standard_error = 0.5 / max(pairs, 1) ** 0.5  # of a share among so many pairs
 
@@ -147,11 +145,11 @@ class _Rounds:
         with progress.stage("propagating" if is_off else "bootstrapping", rounds) as advance:
             for number in range(rounds):
                 marks = known.seeds.joined(known.completed, pseudo_labels.take(pseudo_labels.apart_from(anchors)))
-                marks = nothing if self._is_first_by_names and not number else marks
                 scores, weights = self._scores(number, marks, weights, anchors)
                 matches = mutual_matches(scores, self._pools)
                 selected, calibration, f1 = self._groups(scores, matches)
-                anchors = nothing if number or not self._is_first_by_names else self._anchors(matches)
+                is_first_by_names = not number and not len(marks) and not len(known.validation)
+                anchors = self._anchors(matches) if is_first_by_names else nothing
                 validation_f1 = f1 if len(known.validation) else None
                 history["rounds"].append({"marks": len(marks), "validation_f1": validation_f1})
                 before, pseudo_labels = pseudo_labels, pseudo_labels if is_off else selected
