@@ -212,23 +212,28 @@ def test_the_command_aligns_csv_files_without_seeds(tmp_path: Path) -> None:
     assert list(found.iter_rows()) == [(f"left{row}", f"right{row}") for row in range(6)]
 
 
-def test_firms_that_only_one_table_has_stay_unmatched() -> None:
-    rng = np.random.default_rng(0)
+def firms_found(seed: int) -> list[tuple[str, str]]:
+    """The pairs found in two tables of 32 firms, of which they share 16; the names of the others are similar."""
+    rng = np.random.default_rng(seed)
     parts = [[f"{first}{second}" for second in ("wood", "steel", "paper", "foods")] for first in FIRST_WORDS]
     names = np.array([name for some in parts for name in some])[rng.permutation(4 * len(FIRST_WORDS))]
-    size = 2 * len(names) // 3
     revenue, year = rng.lognormal(3, 1, len(names)).round(2), rng.integers(1850, 2020, len(names))
-    one, other = np.arange(size), np.arange(len(names) - size, len(names))
+    one, other = np.arange(32), np.arange(16, 48)
     left = pl.DataFrame({"id": [f"a{i}" for i in one], "name": names[one], "revenue": revenue[one], "year": year[one]})
     right = pl.DataFrame(
         {"id": [f"b{i}" for i in other], "name": [f"{names[i]} Ltd." for i in other], "sales": revenue[other] * 1e6}
     )
     alignment = multiea.align({"left": left, "right": right})
     ids = [kg.entities.to_list() for kg in alignment.task.kgs]
-    pairs = [(ids[0][a][1:], ids[1][b][1:]) for a, b in alignment.found.groups.members]
+    return [(ids[0][a][1:], ids[1][b][1:]) for a, b in alignment.found.groups.members]
+
+
+def test_firms_that_only_one_table_has_stay_unmatched() -> None:
+    seeds = 12
+    pairs = [pair for seed in range(seeds) for pair in firms_found(seed)]
     right_pairs = sum(a == b for a, b in pairs)
-    assert right_pairs >= 0.95 * (2 * size - len(names))
-    assert right_pairs >= 0.9 * len(pairs)
+    assert right_pairs >= 0.95 * seeds * 16
+    assert right_pairs >= 0.95 * len(pairs)
 
 
 def test_the_command_says_that_tables_propagate_nothing(tmp_path: Path) -> None:
