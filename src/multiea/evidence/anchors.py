@@ -12,12 +12,18 @@ from multiea.data.groups import Groups
 Anchors = Mapping[tuple[int, int], tuple[np.ndarray, np.ndarray]]
 LEAST_SIMILARITY = 0.5
 LEAST_MARGIN = 0.05  # to the second best candidate
+MOST_ANCHORS = 4000  # of two KGs: more would not say more
+
+
+def are_enough(anchors: Anchors, kgs: int) -> bool:
+    """Whether each two of so many KGs have as many anchors as are used."""
+    return len(anchors) == kgs * (kgs - 1) // 2 and all(len(left) >= MOST_ANCHORS for left, _ in anchors.values())
 
 
 def find_anchors(kinds: Sequence[Mapping[tuple[int, int], sp.csr_array]], seeds: Groups) -> Anchors:
     """Seeds, and each other's clearly best match by the mean similarity; kinds: the similarities of each kind."""
-    anchors = {}
-    for a, b in kinds[0]:
+    anchors: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = {}
+    for a, b in kinds[0] if kinds else ():
         total = kinds[0][a, b]
         for kind in kinds[1:]:
             total = (total + kind[a, b]).tocsr()

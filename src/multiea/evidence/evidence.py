@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.evidence.anchors import find_anchors
+from multiea.evidence.anchors import are_enough, find_anchors
 from multiea.evidence.attributes import attribute_features, attribute_tables, has_attributes
 from multiea.evidence.features import Features
 from multiea.evidence.name_model import NameModel
@@ -126,8 +126,10 @@ def collect_evidence(
             advance(1)
         tables = attribute_tables(kgs) if ATTRIBUTES in kinds else []
         if tables and sum(has_attributes(kgs, tables, with_names=NAMES in kinds)) > 1:
-            by_words = EvidenceOfKind.of(attribute_features(kgs, tables, None, with_names=NAMES in kinds))
-            anchors = find_anchors([one.similarity for one in (by_words, *found.values())], seeds)
+            anchors = find_anchors([one.similarity for one in found.values()], seeds)
+            if not are_enough(anchors, len(kgs)):  # comparing words as well takes as long again
+                by_words = EvidenceOfKind.of(attribute_features(kgs, tables, None, with_names=NAMES in kinds))
+                anchors = find_anchors([one.similarity for one in (by_words, *found.values())], seeds)
             features[ATTRIBUTES] = attribute_features(kgs, tables, anchors, with_names=NAMES in kinds)
             found[ATTRIBUTES] = EvidenceOfKind.of(features[ATTRIBUTES], repeating)
             advance(1)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from multiea.evidence.anchors import Anchors
+from multiea.evidence.anchors import MOST_ANCHORS, Anchors
 
-FEWEST_ANCHORS, MOST_ANCHORS = 8, 4000
+FEWEST_ANCHORS = 8
 LEAST_AGREEMENT = 0.3  # share of the anchors in which the values of two properties agree
 LEAST_GAIN = 3.0  # how many times more often than in shuffled anchors
 TOLERANCE = 0.02  # relative difference of two values that agree

@@ -34,6 +34,7 @@ WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
 LEAST_CHANGE = 0.08  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
 LEAST_CHANGE_UNJUDGED = 0.03  # the same without validation seeds, where marks are still few after the first rounds
+PRECISE = 0.003  # standard error of a pair F1 on so many validation seeds that it alone says whether rounds still gain
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,8 @@ class _Rounds:
         device = propagator.adjacencies[0].degrees.device
         self._is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, pools)], device)
         pairs = int(np.triu(known.validation.overlap(), 1).sum())
-        self._standard_error = 0.5 / max(pairs, 1) ** 0.5  # of a share among so many pairs
+        self._validation_pairs = max(pairs, 1)
+        self._standard_error = _standard_error(0.5, self._validation_pairs)
 
     def run(self, history: dict[str, Any]) -> _BestRound:
         """Runs rounds until nothing is gained any more; returns the best one and notes all in the history."""
@@ -156,19 +158,24 @@ class _Rounds:
                 worse = 0 if best is None or f1 >= highest - self._standard_error else worse + 1
                 if not worse:
                     best = _BestRound(pseudo_labels, calibration, weights)
-                highest = max(highest, f1)
+                best_before, highest = highest, max(highest, f1)
                 advance(1, f"{len(pseudo_labels):,} pseudo-labels")
-                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels):
+                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, best_before):
                     break
         assert best is not None
         return best
 
-    def _is_settled(self, before: Groups, after: Groups) -> bool:
-        """Whether another round would gain little."""
+    def _is_settled(self, before: Groups, after: Groups, f1: float, best_before: float) -> bool:
+        """Whether another round would gain little; f1: on validation seeds, best_before: in all rounds before."""
         if self._evidence is None:
             return len(after) <= (1 + LEAST_GROWTH) * len(before)
+        if len(self._known.validation) and f1 <= best_before and self._is_precise(f1):
+            return True
         least = LEAST_CHANGE if len(self._known.validation) else LEAST_CHANGE_UNJUDGED
         return _share_of_new(after, before) <= least
+
+    def _is_precise(self, f1: float) -> bool:
+        return _standard_error(f1, self._validation_pairs) < PRECISE
 
     @property
     def has_structure(self) -> bool:
@@ -209,6 +216,12 @@ class _Rounds:
         confident = replace(calibration, threshold=bootstrap.trust_in_members).apply(groups, inside).groups
         selected = select_pseudo_labels(*cliques(matches, task.kg_names), confident, validation, bootstrap)
         return selected, calibration, f1
+
+
+def _standard_error(share: float, count: int) -> float:
+    """Of a share among so many; never zero, because all of a few may be right by chance."""
+    cautious = (share * count + 1) / (count + 2)
+    return float(np.sqrt(cautious * (1 - cautious) / count))
 
 
 def _share_of_new(groups: Groups, before: Groups) -> float:

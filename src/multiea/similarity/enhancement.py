@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations, pairwise, permutations
+from itertools import combinations, groupby, pairwise, permutations
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from torch import Tensor
 from multiea.data.groups import ABSENT
 from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.direct_scores import Compared, Comparison, KnownPairs, compare, direct_scores
+from multiea.similarity.direct_scores import Comparison, KnownPairs, compare, direct_scores
 from multiea.similarity.matrices import (
     Cosines,
     Dense,
@@ -105,24 +105,21 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
     the way that ranks most of their members first.
     """
     compared, weights = compare(comparison, enhancement)
-    known = comparison.known
-    if known is None or comparison.evidence is None or len(comparison.sizes) == 2 or enhancement.mode != "sharpened":
-        return _mixed(compared, comparison, enhancement, weights.mixing), weights
+    known, keeps_rest = comparison.known, comparison.evidence is not None
+    if known is None or not keeps_rest or len(comparison.sizes) == 2 or enhancement.mode != "sharpened":
+        direct = direct_scores(compared, comparison, enhancement, weights.mixing)
+        return with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest), weights
     best: tuple[float, Pairs, Weights] | None = None
-    for mixing in MIXINGS:
-        scores = _mixed(compared, comparison, enhancement, mixing)
-        share = _share_ranked_first(scores, known)
-        if best is None or share > best[0]:
-            best = share, scores, replace(weights, mixing=mixing)
+    for _, mixings in groupby(MIXINGS, key=lambda mixing: mixing.is_softer):
+        first, *others = mixings
+        direct = direct_scores(compared, comparison, enhancement, first)
+        for mixing in (first, *others):
+            scores = with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest)
+            share = _share_ranked_first(scores, known)
+            if best is None or share > best[0]:
+                best = share, scores, replace(weights, mixing=mixing)
     assert best is not None
     return best[1:]
-
-
-def _mixed(
-    compared: Mapping[Pair, Compared], comparison: Comparison, enhancement: Enhancement, mixing: Mixing
-) -> Pairs:
-    direct = direct_scores(compared, comparison, enhancement, mixing)
-    return with_paths(direct, enhancement, mixing, keeps_rest=comparison.evidence is not None)
 
 
 def with_paths(

@@ -27,6 +27,7 @@ SEARCHES = {
     "restricted": "blocking: only entities that share nearby marks are compared, since the KGs are large",
 }
 SHARED_PER_CANDIDATE = 2  # pairs from blocking for each candidate that is kept
+CANDIDATES_WITH_EVIDENCE = 25  # at most, from blocking, where other evidence proposes candidates as well
 
 
 def is_exact(sizes: Sequence[int], device: torch.device) -> bool:
@@ -47,6 +48,7 @@ def search(
     added: what other evidence adds to the cosines of some pairs; all these are candidates.
     """
     if signatures is not None and not is_exact((len(left), len(right)), left.device):
+        count = count if added is None else min(count, CANDIDATES_WITH_EVIDENCE)
         keys = pairs_sharing_marks(signatures, SHARED_PER_CANDIDATE * count)
         return _top_of_rows_and_columns(_cosines_of(left, right, keys, added), count)
     return _search_all_pairs(left, right, count, added)
