@@ -42,7 +42,8 @@ class KnowledgeGraph:
     display names, null where unknown. given_names: names beside those in literals (entity, name); an entity may have
     several. property_roles: what the user decided about properties: "name", "attribute" or "ignore";
     `multiea.data.properties` decides the others from the data. name_by_values: the property that is taken as the name
-    because its values look like names, where there are no other names.
+    because its values look like names, where there are no other names. joined_names: names that several properties make
+    together, such as "first name + last name".
     """
 
     name: str
@@ -55,6 +56,7 @@ class KnowledgeGraph:
     given_names: pl.DataFrame = field(default_factory=no_names)
     property_roles: Mapping[str, str] = field(default_factory=dict)
     name_by_values: str | None = None
+    joined_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = (len(self.entities), len(self.relations), len(self.entities))
@@ -166,6 +168,7 @@ class KnowledgeGraph:
             given_names=kept_rows(self.given_names),
             property_roles=self.property_roles,
             name_by_values=self.name_by_values,
+            joined_names=self.joined_names,
         )
 
     def __repr__(self) -> str:

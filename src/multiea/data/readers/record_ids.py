@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from multiea.data.properties import DOUBTFUL_WORDS, NAME_WORDS, plain_word
+from multiea.data.name_words import DOUBTFUL_WORDS, NAME_WORDS, first_and_last_name, plain_word
 from multiea.data.readers.cells import is_readable, text_of
 from multiea.data.readers.table_source import TableSource
 from multiea.foundation.errors import InputError, unknown
@@ -47,8 +47,9 @@ def refuse_data_as_header(first: Sequence[str], place: TableSource) -> None:
 
 
 def named_like_names(columns: Sequence[str]) -> list[str]:
-    """The columns whose names say that they have names."""
-    return [column for column in columns if plain_word(column) in (*NAME_WORDS, *DOUBTFUL_WORDS)]
+    """The columns whose names say that they have names, or first and last names."""
+    named = [column for column in columns if plain_word(column) in (*NAME_WORDS, *DOUBTFUL_WORDS)]
+    return named or list(first_and_last_name(columns) or ())
 
 
 def named_like_ids(columns: Sequence[str], kg_name: str) -> list[str]:
