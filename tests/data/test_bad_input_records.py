@@ -76,7 +76,7 @@ def test_an_empty_typed_table_is_named(tmp_path: Path, name: str, content: bytes
 @pytest.mark.parametrize("content", ["", "\n\n"])
 @pytest.mark.parametrize("name", ["en.csv", "en.jsonl"])
 def test_an_empty_file_is_named(tmp_path: Path, name: str, content: str) -> None:
-    assert_says(refused(tmp_path, name, content), str(tmp_path / name), "empty" if name == "en.csv" else "field")
+    assert_says(refused(tmp_path, name, content), str(tmp_path / name), "KG 'en' is empty")
 
 
 @pytest.mark.parametrize("name", ["en.csv", "en.xlsx"])

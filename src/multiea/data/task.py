@@ -92,7 +92,7 @@ class Task:
             raise InputError(
                 f"'{self.name}' has {len(names) or 'no'} KG",
                 expected="at least two KGs to align",
-                hint="A data set is a folder with one triples file per KG",
+                hint="Give one KnowledgeGraph per source; multiea.load reads them from files and tables",
             )
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:

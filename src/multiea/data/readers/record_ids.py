@@ -92,13 +92,14 @@ def id_column(source: TableSource, given: str | None, kg_name: str) -> str:
 
 def _first_column(source: TableSource, is_unique: bool) -> str:
     first, count = source.columns[0], len(source.columns)
+    what = "columns" if source.line is None else "fields"
     if not is_unique:
         raise InputError(
-            f"{count} fields ({', '.join(source.columns[:8])}) and no column of ids: the first, '{first}', has "
+            f"{count} {what} ({', '.join(source.columns[:8])}) and no column of ids: the first, '{first}', has "
             "repeated or missing values",
             path=source.place,
             line=source.line,
-            expected=f"three fields: head, relation, tail; or records with {ID_EXPECTED}",
+            expected=f"three {what}: head, relation, tail; or records with {ID_EXPECTED}",
             hint=source.id_hint(),
         )
     log.warning(
@@ -129,13 +130,8 @@ def _unique_columns(source: TableSource, columns: Sequence[str]) -> list[str]:
     return unique
 
 
-def looks_like_records(source: TableSource) -> bool:
-    """Whether the first two columns have no value twice: as triples every fact would have a relation of its own."""
-    rows = next((block.table.height for block in source.blocks()), 0)
-    return rows >= MIN_ROWS and len(_unique_columns(source, source.columns[:2])) == 2
-
-
 def refuse_no_rows(source: TableSource, rows: int) -> None:
     """Raises an error for a table that has a header only."""
     if not rows:
-        raise InputError("a table without rows", path=source.place, expected="one row per entity below the header")
+        below = "" if source.is_in_memory else " below the header"
+        raise InputError("a table without rows", path=source.place, expected=f"one row per entity{below}")

@@ -42,7 +42,8 @@ class TableSource:
                 path=self.place,
                 line=self.line,
                 expected="a header that names every column",
-                hint="Name it, or remove it; pandas writes no index with to_csv(index=False)",
+                hint="Name it, or remove it"
+                + ("" if self.is_in_memory else "; pandas writes no index with to_csv(index=False)"),
             )
         repeated = sorted({name for name in self.columns if list(self.columns).count(name) > 1})
         if repeated:
