@@ -76,7 +76,7 @@ def _groups(seeds: Any, kgs: Sequence[KnowledgeGraph], *, lenient: bool) -> Grou
         text = source.text(Rows(frame, partial(np.arange, 1, frame.height + 1)), range(frame.width))
         return Groups.from_table(kgs, pl.DataFrame(text), lenient=lenient)
     if isinstance(seeds, Sequence) and all(isinstance(row, Mapping) for row in seeds):
-        return Groups.from_names(kgs, seeds)
+        return Groups.from_names(kgs, seeds, lenient=lenient)
     raise InputError(f"seeds given as {type(seeds).__name__}", expected=SEEDS_EXPECTED)
 
 
