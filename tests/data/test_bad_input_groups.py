@@ -91,6 +91,11 @@ def test_in_python_lenient_drops_members_of_listed_seeds_unless_none_is_left() -
         multiea.load(tables, seeds=seeds[1:], lenient=True)
 
 
+def test_a_table_of_entities_without_entities_is_mentioned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    multiea.load(write_files(tmp_path, {**GOOD, "entities.tsv": "kg\tentity\tlabel\n"}))
+    assert f"{tmp_path / 'entities.tsv'}: a header and no entities" in caplog.text
+
+
 @pytest.mark.parametrize("name", ["groups.tsv", "seeds.csv", "seeds.sssom.tsv"])
 def test_a_repeated_column_is_named(tmp_path: Path, name: str) -> None:
     message = refusal(tmp_path, {**GOOD, name: "en\tfr\ten\na\tx\tb\n".replace("\t", "," if "csv" in name else "\t")})

@@ -78,12 +78,14 @@ def refuse_nothing_to_compare(task: Task, kinds: Sequence[str]) -> None:
     *reasons, last = (why_missing(task, kind) for kind in kinds)
     why = f"{', '.join(reasons)}, and {last}" if reasons else last
     hint = f"{show_what_was_read(task)} which columns are names and attributes"
-    if NAMES in kinds and len(_kgs_with(task, NAMES)) > 1:
+    have_names = len(_kgs_with(task, NAMES)) > 1
+    if STRUCTURE in kinds and not have_names:
+        hint = no_triples_hint(task)
+    elif NAMES in kinds:
         change = "roles= of multiea.load chooses" if is_in_memory(task) else "--names COLUMN or dataset.toml choose"
         model = "name_model=" if is_in_memory(task) else "--name-model"
-        hint += f"; {change} others; a name model ({model}) compares names of different languages"
-    elif STRUCTURE in kinds:
-        hint = no_triples_hint(task)
+        hint += f"; {change} others"
+        hint += f"; a name model ({model}) compares names of different languages" if have_names else ""
     more = f"; {option(task, 'evidence', 'auto')} uses all there is" if len(kinds) < len(EVIDENCE) else ""
     values = " or ".join(kind for kind in kinds if kind in VALUES)
     raise InputError(

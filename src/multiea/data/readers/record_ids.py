@@ -24,8 +24,10 @@ def is_header_of_records(first: Sequence[str], others: pl.DataFrame, kg_name: st
     and none of its fields occurs again in its column.
     """
     words = [plain_word(name) for name in first]
-    if len(set(words)) != len(words) or not all(words) or not others.height:
+    if len(set(words)) != len(words) or not all(words):
         return False
+    if not others.height:  # a header alone: reading it reports that there are no rows
+        return bool(named_like_ids(first, kg_name))
     occurs_again = others.select(
         pl.any_horizontal(pl.col(name).eq(value).any() for name, value in zip(others.columns, first, strict=True))
     ).item()
@@ -76,16 +78,18 @@ def id_column(source: TableSource, given: str | None, kg_name: str) -> str:
             path=source.place,
             line=source.line,
             expected="one column of ids",
-            hint=f"Rename or drop '{unique[1]}'" if source.is_in_memory else source.id_hint(unique[0]),
+            hint=f"Rename or drop '{unique[1]}'"
+            + ("" if source.is_in_memory else f', or choose in dataset.toml: id = "{unique[0]}"'),
         )
     if not unique:
         return candidates[0]  # reading it reports what is wrong
-    others = ", ".join(f"'{column}'" for column in candidates if column != unique[0])
+    others = [f"'{column}'" for column in candidates if column != unique[0]]
     log.warning(
-        "%s: '%s' has the ids; %s have repeated or missing values and count as attributes",
+        "%s: '%s' has the ids; %s repeated or missing values and %s",
         source.place,
         unique[0],
-        others,
+        f"{', '.join(others)} {'has' if len(others) == 1 else 'have'}",
+        "counts as an attribute" if len(others) == 1 else "count as attributes",
     )
     return unique[0]
 
@@ -100,7 +104,7 @@ def _first_column(source: TableSource, is_unique: bool) -> str:
             path=source.place,
             line=source.line,
             expected=f"three {what}: head, relation, tail; or records with {ID_EXPECTED}",
-            hint=source.id_hint(),
+            hint=source.id_hint,
         )
     log.warning(
         "%s: no column is named id; the first, '%s', has the ids, because its values are unique; %s",

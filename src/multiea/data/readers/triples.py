@@ -96,8 +96,9 @@ def warn_about_header(place: Path | str, first: Sequence[str], others: pl.DataFr
     occurs_again = others.select(pl.any_horizontal(pl.all().is_in(list(first))).any()).item()
     if others.height >= MIN_ROWS_FOR_HEADER_WARNING - 1 and not occurs_again:
         log.warning(
-            "%s: the first line (%s) looks like a header but was read as a triple; if it is a header, name the columns "
-            'in dataset.toml: columns = [...] for triples, id = "..." for records',
+            "%s: the first line (%s) looks like a header but was read as a triple; if it is a header, rename the "
+            "columns to head, relation, tail, or the ids of records to id, or name them in dataset.toml: columns = "
+            '[...] for triples, id = "..." for records',
             place,
             ", ".join(map(str, first)),
         )
