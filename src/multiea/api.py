@@ -20,7 +20,7 @@ from multiea.exports.export import FORMATS, Choices, Written, export, refuse_unu
 from multiea.exports.graph_objects import to_networkx, to_pyg
 from multiea.exports.representatives import merged_names
 from multiea.foundation.atomic_files import refuse_existing
-from multiea.foundation.errors import SettingError, resolve, unknown
+from multiea.foundation.errors import SettingError, check_kind, path_of, resolve, unknown
 from multiea.grouping.alignment import AlignmentResult
 from multiea.pipeline.align import align as align_task
 from multiea.pipeline.growing import grown_task
@@ -49,6 +49,7 @@ class Alignment(AlignmentResult):
 
     def evaluate(self, held_out: Groups | None = None) -> dict[str, Any]:
         """Scores against held-out groups (the task's own by default), as in metrics.json."""
+        check_kind(held_out, Groups | None, "held_out", "Groups")
         return evaluate(self, held_out)
 
     def explain(self, entity: str, other: str | None = None) -> Explanation:
@@ -66,15 +67,17 @@ class Alignment(AlignmentResult):
 
     def with_enhancement(self, enhancement: Enhancement) -> Alignment:
         """The same embeddings, compared and grouped in another way."""
+        check_kind(enhancement, Enhancement, "enhancement", "a multiea.Enhancement")
         return regroup(self, enhancement)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Writes a run folder, the same as the command line writes; multiea.open reads it."""
-        save_run(Run.of(self), Path(folder), force=force)
+        save_run(Run.of(self), path_of(folder, "a run folder"), force=force)
 
     def report(self, path: str | Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
         """Writes one HTML page about it; metrics, as evaluate returns them, add the scores by rank."""
-        write_report(Run(self, metrics or {}), Path(path), force=force)
+        check_kind(metrics, Mapping | None, "metrics", "what evaluate returns")
+        write_report(Run(self, metrics or {}), path_of(path, "a report"), force=force)
 
     def export(self, to: str, out: str | Path, *, force: bool = False, **choices: Any) -> Written:
         """Writes it in a standard format: groups, sssom, same-as, alignment-rdf, merged, networkx, pyg.
@@ -87,7 +90,7 @@ class Alignment(AlignmentResult):
                 raise SettingError(unknown(name, names, what="choice"))
         resolve(to, FORMATS, what="format")
         refuse_unused_options(to, list(choices))
-        return export(Run(self), to, Path(out), Choices(**choices), force=force)
+        return export(Run(self), to, path_of(out, "an export"), Choices(**choices), force=force)
 
     def to_groups(self, out: str | Path, *, force: bool = False) -> Written:
         """Writes all members of all groups as .tsv, .csv, .jsonl or .parquet."""
@@ -230,7 +233,8 @@ def align_and_save(
 
     rerun_of: where the settings came from; if that is a run, a warning names the KGs that have changed since.
     """
-    out = Path(out)
+    check_kind(settings, AlignSettings, "settings", "a multiea.AlignSettings")
+    out = path_of(out, "a run folder")
     refuse_existing(out, "run", force=force)
     if settings.data.grown_from is not None:
         refuse_replacing_earlier_runs(out, settings.data.grown_from)

@@ -26,7 +26,7 @@ def test_a_folder_with_fewer_than_two_kgs_is_refused(tmp_path: Path, files: dict
 
 
 def test_an_empty_list_of_files_is_refused() -> None:
-    with pytest.raises(MultiEAError, match="no KG; expected at least two KGs"):
+    with pytest.raises(MultiEAError, match="a data set of no files; expected a path, several, or tables"):
         multiea.load([])
 
 

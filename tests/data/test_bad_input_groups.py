@@ -18,6 +18,7 @@ from support.bad_input import (
     assert_says,
     refusal,
 )
+from support.command_line import refused
 from support.datasets import group, named, parquet, write_files
 
 
@@ -74,10 +75,25 @@ def test_links_to_unknown_entities_are_refused_or_dropped(
     assert_says(caplog.text, tmp_path / name, "1 entity in the groups", "; dropped", "'http://de.org/q'")
 
 
-@pytest.mark.parametrize("name", LINKS)
-def test_lenient_reading_works_if_no_link_remains(tmp_path: Path, name: str) -> None:
-    task = multiea.load(write_files(tmp_path, {**GOOD, name: LINKS[name]}), lenient=True)
-    assert len(task.seeds) == 0
+@pytest.mark.parametrize("name", [*LINKS, "seeds.tsv", "groups.tsv", "held_out.tsv"])
+def test_lenient_reading_is_refused_if_no_group_is_left(tmp_path: Path, name: str) -> None:
+    folder = write_files(tmp_path / "data", {**GOOD, name: LINKS.get(name, "en\tfr\nno1\tx\nno2\tno3\n")})
+    message = refused("inspect", folder, "--lenient")
+    assert_says(message, f"{folder / name}: no group is left without unknown entities; 3 entities in the groups")
+    assert_says(message, "Compare the ids with those of the KGs, or leave the groups out")
+
+
+def test_in_python_lenient_drops_members_of_listed_seeds_unless_none_is_left() -> None:
+    tables = {kg: pl.DataFrame({"id": ["1", "2"], "name": ["Oslo", "Voss"]}) for kg in ("a", "b")}
+    seeds = [{"a": "1", "b": "1"}, {"a": "2", "b": "9"}]
+    assert len(multiea.load(tables, seeds=seeds, lenient=True).seeds) == 1
+    with pytest.raises(multiea.InputError, match=r"no group is left without unknown entities; 1 entity .* '9'"):
+        multiea.load(tables, seeds=seeds[1:], lenient=True)
+
+
+def test_a_table_of_entities_without_entities_is_mentioned(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    multiea.load(write_files(tmp_path, {**GOOD, "entities.tsv": "kg\tentity\tlabel\n"}))
+    assert f"{tmp_path / 'entities.tsv'}: a header and no entities" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["groups.tsv", "seeds.csv", "seeds.sssom.tsv"])

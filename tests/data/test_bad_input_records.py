@@ -73,10 +73,15 @@ def test_an_empty_typed_table_is_named(tmp_path: Path, name: str, content: bytes
     assert_says(refused(tmp_path, name, content), f"{tmp_path / name}: a table without rows")
 
 
+@pytest.mark.parametrize("header", ["id,label", "id,label,size", "key,label,size,rank"])
+def test_a_header_alone_is_a_table_without_rows_and_no_triple(tmp_path: Path, header: str) -> None:
+    assert_says(refused(tmp_path, "en.csv", f"{header}\n"), f"{tmp_path / 'en.csv'}: a table without rows")
+
+
 @pytest.mark.parametrize("content", ["", "\n\n"])
 @pytest.mark.parametrize("name", ["en.csv", "en.jsonl"])
 def test_an_empty_file_is_named(tmp_path: Path, name: str, content: str) -> None:
-    assert_says(refused(tmp_path, name, content), str(tmp_path / name), "empty" if name == "en.csv" else "field")
+    assert_says(refused(tmp_path, name, content), str(tmp_path / name), "KG 'en' is empty")
 
 
 @pytest.mark.parametrize("name", ["en.csv", "en.xlsx"])
@@ -132,7 +137,7 @@ def test_an_excel_file_with_several_sheets_is_named_with_its_sheets(tmp_path: Pa
     table = [["id", "label"], ["x", "Oslo"]]
     content = excel(("places", table), ("people", table))
     message = refused(tmp_path, "en.xlsx", content)
-    assert_says(message, str(tmp_path / "en.xlsx"), "2 sheets: places, people", 'sheet = "..."')
+    assert_says(message, str(tmp_path / "en.xlsx"), "2 sheets: places, people", 'sheet = "places"')
     message = refused(tmp_path, "en.xlsx", content, toml='sheet = "poeple"')
     assert_says(message, "unknown sheet 'poeple'", "Did you mean 'people'?")
 

@@ -118,7 +118,7 @@ def test_a_truncated_parquet_file_is_named(tmp_path: Path) -> None:
 def test_a_parquet_file_that_has_neither_triples_nor_records_is_named(tmp_path: Path) -> None:
     table = pl.DataFrame({"a": ["x", "x"], "b": ["x", "y"], "c": ["x", "y"], "d": ["x", "y"]})
     message = refusal(tmp_path, {"en.parquet": parquet(table), "fr.tsv": OTHER})
-    assert_says(message, f"{tmp_path / 'en.parquet'}: 4 fields", "expected three fields: head, relation, tail", "'a'")
+    assert_says(message, f"{tmp_path / 'en.parquet'}: 4 columns", "expected three columns: head, relation, tail", "'a'")
 
 
 def test_an_empty_cell_of_a_parquet_file_is_named(tmp_path: Path) -> None:

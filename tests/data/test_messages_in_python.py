@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +50,43 @@ def test_the_warning_about_ids_speaks_of_columns(caplog: pytest.LogCaptureFixtur
     assert "dataset.toml" not in caplog.text
 
 
-def test_three_columns_that_look_like_records_are_mentioned(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("repeated", [True, False])
+def test_three_columns_that_are_taken_as_triples_are_mentioned(
+    repeated: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     three = A.select("nr", "size", "rank")
+    three = three.with_columns(size=pl.lit(1)) if repeated else three
     multiea.load({"a": three, "b": three})
     assert "KG 'a': the columns nr, size, rank are read as head, relation, tail" in caplog.text
-    caplog.clear()
-    triples = pl.DataFrame({"s": ["x", "y", "z"], "p": ["in", "in", "in"], "o": ["u", "u", "u"]})
-    multiea.load({"a": triples, "b": triples})
+
+
+@pytest.mark.parametrize("columns", [("s", "p", "o"), ("h", "r", "t"), ("column_1", "column_2", "column_3"), "012"])
+def test_known_and_generated_columns_of_triples_need_no_warning(
+    columns: Sequence[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    triples = pl.DataFrame(dict(zip(columns, (["x", "y", "z"], ["in"] * 3, ["u"] * 3), strict=True)))
+    assert len(multiea.load({"a": triples, "b": triples}).kgs[0].triples) == 3
     assert caplog.text == ""
+
+
+def test_single_letters_are_columns_of_triples_only_where_there_are_no_others() -> None:
+    games = A.rename({"size": "h", "rank": "r"}).with_columns(t=pl.col("h") + 1)
+    assert len(multiea.load({"a": games, "b": B}).kgs[0].triples) == 0
+
+
+@pytest.mark.parametrize("tables", [{"a": A}, {"a": A.select("name"), "b": B}, {"a": A.clear(), "b": B}, {}])
+def test_hints_about_too_few_tables_columns_and_rows_do_not_speak_of_files(tables: dict[str, pl.DataFrame]) -> None:
+    with pytest.raises(InputError) as error:
+        multiea.align(tables)
+    for word in ("file", "folder", ".tsv", "header", "field"):
+        assert word not in str(error.value)
+
+
+def test_the_hint_for_a_table_of_one_column_gives_it_ids() -> None:
+    with pytest.raises(InputError) as error:
+        multiea.load({"a": A.select("name"), "b": B})
+    assert 'table.with_row_index("id")' in str(error.value)
+    assert len(multiea.load({"a": A.select("name").with_row_index("id"), "b": B}).kgs[0].entities) == 4
 
 
 def test_a_run_of_tables_in_memory_exports_from_python_and_afterwards_says_what_to_do(tmp_path: Path) -> None:

@@ -91,15 +91,19 @@ def test_roles_apply_to_tables() -> None:
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
-        ({"a": A}, "has 1 KG"),
+        ({"a": A}, "a single table, 'a'; expected at least two to align, by name"),
+        ({}, "no table; expected at least two to align"),
         ({"a": A, "b": [1, 2]}, "KG 'b' given as list; expected a polars or pandas table"),
         ({"a": A, "b": A["id"]}, "KG 'b' given as Series"),
         ({"a": A, 3: B}, "a KG named 3"),
         ({"a": A, "b": B.clear()}, "KG 'b': a table without rows"),
-        ({"a": A, "b": B.select("id")}, "KG 'b': 1 field; expected three fields"),
-        ({"a": A, "b": pl.DataFrame()}, "KG 'b': 0 fields"),
+        ({"a": A, "b": B.select("id")}, "KG 'b': 1 column \\(id\\); expected three columns"),
+        ({"a": A, "b": pl.DataFrame()}, "KG 'b': 0 columns"),
         ({"a": A, "b": pl.concat([B, B])}, "KG 'b', line 3: the id '1' of line 1 again"),
-        ({"a": A, "b": B.drop("id").with_columns(label=pl.lit("x"), a=1, b=2)}, "KG 'b': 4 fields .* no column of ids"),
+        (
+            {"a": A, "b": B.drop("id").with_columns(label=pl.lit("x"), a=1, b=2)},
+            "KG 'b': 4 columns .* no column of ids",
+        ),
         ({"a": A, "b": B.with_columns(id=None)}, "KG 'b', line 1: no id in the column 'id'"),
         ({"a": A, "b": pd.DataFrame([[1, 2, 3]], columns=["id", "x", "x"])}, "KG 'b': two columns are named 'x'"),
     ],

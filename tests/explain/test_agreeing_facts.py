@@ -6,7 +6,7 @@ import polars as pl
 
 import multiea
 from multiea import Groups, Task
-from multiea.data.properties import local_name
+from multiea.data.name_words import local_name
 from multiea.explain.agreeing_values import Values
 from multiea.explain.facts import Entity, NamePair, NeighbourPair, ValuePair
 from multiea.explain.matched_neighbours import matched_neighbours

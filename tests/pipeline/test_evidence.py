@@ -145,7 +145,9 @@ def test_evidence_may_be_a_list_in_one_word() -> None:
 
 def test_without_seeds_names_and_attributes_the_error_says_what_to_give(described: Task) -> None:
     bare = without_seeds(without_names_and_attributes(described))
-    with pytest.raises(InputError, match=r"has no seeds, and no names or attributes to start from.*seeds="):
+    with pytest.raises(
+        InputError, match=r"has no seeds, and nothing else to start from: no KG has names and no KG has attr.*seeds="
+    ):
         multiea.align(bare)
 
 
@@ -156,13 +158,18 @@ def test_structure_alone_without_seeds_is_an_error_that_says_that_names_would_do
 
 def test_names_that_no_kg_has_are_an_error_that_says_where_to_look(described: Task) -> None:
     bare = without_names_and_attributes(described)
-    with pytest.raises(InputError, match=r'has no names to compare.*multiea\.inspect.*evidence="auto"'):
+    with pytest.raises(
+        InputError, match=r'has nothing to compare: no KG has names;.*multiea\.inspect.*evidence="auto"'
+    ):
         multiea.align(bare, evidence=("names",))
 
 
 def test_tables_with_nothing_to_compare_are_an_error_that_says_what_to_add() -> None:
     kgs = [table_kg("a", code=["x1", "x2"]), named_kg("b", [["Oslo"], ["Bergen"]])]
-    with pytest.raises(InputError, match=r"has no triples, and no names or attributes to compare.*name column"):
+    with pytest.raises(
+        InputError,
+        match=r"nothing to compare: no KG has triples, only b has names, and only a has attributes.*name column",
+    ):
         multiea.align(Task(kgs))
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import multiea
 from multiea import AlignSettings, InputError, SettingError, Task
+from multiea.data.knowledge_graph import NAME_SCHEMA
 from support.command_line import invoke, refused
 from support.datasets import write_files
 from support.evidence import named_kg, table_kg
@@ -39,6 +42,36 @@ def test_names_without_anything_in_common_are_mentioned(caplog: pytest.LogCaptur
     kgs = [table_kg("a", name=CITIES, code=codes), table_kg("b", name=other, code=codes)]
     align(Task(kgs), evidence=["names", "attributes"])
     assert "evidence 'names' was left out: the names of a, b have nothing in common" in caplog.text
+
+
+OTHERS = ["Xx Yy", "Zz Qq", "Ww Vv", "Jj Kk", "Ff Hh", "Uu Mm"]
+
+
+@pytest.mark.parametrize("evidence", ["auto", "names"])
+def test_names_that_are_nowhere_similar_are_not_called_missing(tmp_path: Path, evidence: str) -> None:
+    names = {"a": CITIES, "b": OTHERS}
+    files = {
+        f"{kg}.csv": "id,name\n" + "".join(f"{kg}{at},{one}\n" for at, one in enumerate(names[kg])) for kg in names
+    }
+    error = refused("align", write_files(tmp_path, files), "--evidence", evidence, "--out", tmp_path / "run")
+    assert "the names of a, b have nothing in common" in error
+    assert "--names COLUMN or dataset.toml choose others; a name model (--name-model) compares" in error
+    assert "no names" not in error
+    with pytest.raises(InputError, match=r"names of a, b have nothing in common.*roles= of multiea.load"):
+        multiea.align(Task([table_kg("a", name=CITIES), table_kg("b", name=OTHERS)]), evidence=evidence)
+
+
+def test_without_seeds_the_error_tells_names_that_are_nowhere_similar_from_missing_ones() -> None:
+    triples = [("1", "in", "2"), ("2", "in", "3")]
+    kgs = [
+        replace(
+            multiea.KnowledgeGraph.from_triples(kg, triples),
+            given_names=pl.DataFrame({"entity": [0, 1, 2], "name": own[:3]}, schema=NAME_SCHEMA),
+        )
+        for kg, own in (("a", CITIES), ("b", OTHERS))
+    ]
+    with pytest.raises(InputError, match="no seeds, and nothing else to start from: the names of a, b have nothing in"):
+        multiea.align(Task(kgs))
 
 
 def test_auto_leaves_out_what_is_missing_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:

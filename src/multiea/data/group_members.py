@@ -58,9 +58,9 @@ def members_from_table(
         unknown = cells.is_not_null() & pl.Series(members[:, column] == ABSENT)
         places = [f"{kg.name}, line {lines[int(row)]:,}" for row in unknown.arg_true()]
         missing.append(pl.DataFrame({"entity": cells.filter(unknown), "kg": places}, schema=MISSING_SCHEMA))
-    _report_missing(pl.concat(missing) if missing else pl.DataFrame(), path, lenient=lenient)
+    dropped = _refused_or_dropped(pl.concat(missing) if missing else pl.DataFrame(), path, lenient=lenient)
     _refuse_entities_in_two_groups(kgs, members, lines, path)
-    return _in_canonical_order(kgs, _without_single_members(members, path))
+    return _in_canonical_order(kgs, _without_single_members(members, path, dropped))
 
 
 def members_from_links(
@@ -76,7 +76,7 @@ def members_from_links(
         links.filter(pl.Series(end == ABSENT)).select(entity=side, kg=pl.lit("any KG"))
         for side, end in zip(SIDES, ends, strict=True)
     ]
-    _report_missing(pl.concat(missing).unique(maintain_order=True), path, lenient=lenient)
+    dropped = _refused_or_dropped(pl.concat(missing).unique(maintain_order=True), path, lenient=lenient)
     unknown = pl.concat([table["entity"] for table in missing]).unique()  # they can still connect other entities
     ends = [_with_ids_for(unknown, end, links[side], int(starts[-1])) for side, end in zip(SIDES, ends, strict=True)]
     linked, numbers = np.unique(np.concatenate(ends), return_inverse=True)
@@ -88,7 +88,7 @@ def members_from_links(
     _refuse_two_of_one_kg(kgs, linked - starts[owner], owner, component, path)
     members = np.full((count, len(kgs)), ABSENT, dtype=np.int32)
     members[component, owner] = linked - starts[owner]
-    return _in_canonical_order(kgs, _without_single_members(members, path))
+    return _in_canonical_order(kgs, _without_single_members(members, path, dropped))
 
 
 def _with_ids_for(unknown: pl.Series, joint_ids: JointIds, entities: pl.Series, first: int) -> JointIds:
@@ -122,10 +122,10 @@ def _joint_ids(
     return np.asarray(np.where(found, positions + starts[:-1], ABSENT).max(axis=1))
 
 
-def _report_missing(missing: pl.DataFrame, path: Path | None, *, lenient: bool) -> None:
-    """Reports members that no KG has: an error, or a warning if lenient."""
+def _refused_or_dropped(missing: pl.DataFrame, path: Path | None, *, lenient: bool) -> str | None:
+    """Members that no KG has are an error, or if lenient what to say about them; None if there are none."""
     if missing.is_empty():
-        return
+        return None
     first = ", ".join(f"'{entity}' ({kg})" for entity, kg in missing.select("entity", "kg").head(5).iter_rows())
     are = "is" if missing.height == 1 else "are"
     what = f"{counted(missing.height, 'entity')} in the groups {are} not in the KG: {first}" + (
@@ -133,7 +133,7 @@ def _report_missing(missing: pl.DataFrame, path: Path | None, *, lenient: bool) 
     )
     if not lenient:
         raise InputError(what, path=path, expected="entities that occur in the KG's file", hint=LENIENT_HINT)
-    log.warning("%s%s; dropped", f"{path}: " if path else "", what)
+    return what
 
 
 def _refuse_entities_in_two_groups(
@@ -177,12 +177,25 @@ def _refuse_two_of_one_kg(
         )
 
 
-def _without_single_members(members: Indices, path: Path | None) -> Indices:
-    """The groups with at least two members; warns about groups with a single one."""
+def _without_single_members(members: Indices, path: Path | None, dropped: str | None) -> Indices:
+    """The groups with at least two members; warns about groups with a single one.
+
+    dropped: what to say about members that were left out. If no group is left without them, the file is a wrong one.
+    """
     sizes = np.count_nonzero(members != ABSENT, axis=1)
+    place = f"{path}: " if path else ""
+    if dropped is not None:
+        if not (sizes >= 2).any():
+            raise InputError(
+                f"no group is left without unknown entities; {dropped}",
+                path=path,
+                expected="groups with entities of at least two KGs, as these write their ids",
+                hint="Compare the ids with those of the KGs, or leave the groups out",
+            )
+        log.warning("%s%s; dropped", place, dropped)
     single = int(np.count_nonzero(sizes == 1))
     if single:
-        log.warning("%signored %s with a single member", f"{path}: " if path else "", counted(single, "group"))
+        log.warning("%signored %s with a single member", place, counted(single, "group"))
     return np.asarray(members[sizes >= 2])
 
 

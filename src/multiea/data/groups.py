@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from multiea.data.group_members import Lines, members_from_links, members_from_table
 from multiea.data.knowledge_graph import ABSENT, Indices, KnowledgeGraph
-from multiea.foundation.errors import InputError
+from multiea.foundation.errors import InputError, check_kind
 
 __all__ = ["ABSENT", "Groups"]
 
@@ -30,6 +30,7 @@ class Groups:
     members: Indices
 
     def __post_init__(self) -> None:
+        check_kind(self.members, np.ndarray, "members", "a numpy array", "Groups.from_names takes ids")
         whole = np.issubdtype(self.members.dtype, np.integer)
         if self.members.ndim != 2 or self.members.shape[1] != len(self.kg_names) or not whole:
             raise InputError(
@@ -63,7 +64,12 @@ class Groups:
         Groups(en, fr: 1 groups, 1 complete)
         """
         if not isinstance(groups, pl.DataFrame):
-            rows = [dict(group) for group in groups]
+            rows = list(groups) if isinstance(groups, Iterable) else [groups]
+            wrong = next((row for row in rows if not _is_group(row)), None)
+            if wrong is not None:
+                raise InputError(
+                    f"the group {wrong!r}", expected="the ids of its members by the names of KGs: {'a': 'x', 'b': 'y'}"
+                )
             columns = list(dict.fromkeys(kg for row in rows for kg in row)) or [kg.name for kg in kgs]
             groups = pl.DataFrame({kg: [row.get(kg) for row in rows] for kg in columns}, strict=False)
         return cls.from_table(kgs, groups, lenient=lenient)
@@ -164,3 +170,10 @@ class Groups:
 
     def __repr__(self) -> str:
         return f"Groups({', '.join(self.kg_names)}: {len(self):,} groups, {len(self.complete):,} complete)"
+
+
+def _is_group(row: object) -> bool:
+    """Whether it has single ids, as text or numbers, by the names of KGs."""
+    if not isinstance(row, Mapping) or not all(isinstance(kg, str) for kg in row):
+        return False
+    return all(isinstance(entity, str) or not isinstance(entity, Iterable) for entity in row.values())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multiea.data.interning import TripleInterner
 from multiea.data.properties import PROPERTY_ROLES
-from multiea.foundation.errors import InputError, is_text, unknown
+from multiea.foundation.errors import InputError, check_kind, is_text, unknown
 
 Indices = NDArray[np.int32]
 ABSENT = -1  # the position of an entity that a KG does not have
@@ -42,7 +42,8 @@ class KnowledgeGraph:
     display names, null where unknown. given_names: names beside those in literals (entity, name); an entity may have
     several. property_roles: what the user decided about properties: "name", "attribute" or "ignore";
     `multiea.data.properties` decides the others from the data. name_by_values: the property that is taken as the name
-    because its values look like names, where there are no other names.
+    because its values look like names, where there are no other names. joined_names: names that several properties make
+    together, such as "first name + last name".
     """
 
     name: str
@@ -55,8 +56,13 @@ class KnowledgeGraph:
     given_names: pl.DataFrame = field(default_factory=no_names)
     property_roles: Mapping[str, str] = field(default_factory=dict)
     name_by_values: str | None = None
+    joined_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_kind(self.name, str, "the name of a KG", "text")
+        for what, ids in (("entities", self.entities), ("relations", self.relations)):
+            check_kind(ids, pl.Series, f"KG '{self.name}': {what}", "a polars Series", "from_triples takes lists")
+        check_kind(self.triples, np.ndarray, f"KG '{self.name}': triples", "a numpy array", "from_triples takes lists")
         sizes = (len(self.entities), len(self.relations), len(self.entities))
         if self.triples.ndim != 2 or self.triples.shape[1] != 3 or not np.issubdtype(self.triples.dtype, np.integer):
             raise InputError(
@@ -83,6 +89,11 @@ class KnowledgeGraph:
         >>> KnowledgeGraph.from_triples("en", [("Oslo", "capital of", "Norway")])
         KnowledgeGraph('en': 2 entities, 1 relations, 1 triples)
         """
+        if not is_text(name):
+            raise InputError(f"a KG named {name!r}", expected="text")
+        for what, several in (("triples", triples), ("entities", entities)):
+            if isinstance(several, str) or not isinstance(several, Iterable):
+                raise InputError(f"KG '{name}': {what} given as {type(several).__name__}", expected=f"a list of {what}")
         if isinstance(triples, pl.DataFrame):
             if triples.width != 3:
                 raise InputError(f"KG '{name}': a table with {triples.width} columns", expected="head, relation, tail")
@@ -166,6 +177,7 @@ class KnowledgeGraph:
             given_names=kept_rows(self.given_names),
             property_roles=self.property_roles,
             name_by_values=self.name_by_values,
+            joined_names=self.joined_names,
         )
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from multiea.data.interning import TripleInterner
 from multiea.data.knowledge_graph import KnowledgeGraph, no_literals, no_names
-from multiea.data.properties import name_by_values, resolved_roles, shown_names
+from multiea.data.properties import joined_names, name_by_values, resolved_roles, shown_names
 from multiea.data.record_cells import RecordCells
 
 
@@ -75,6 +75,8 @@ class KnowledgeGraphBuilder:
             given_names = given_names.unique().sort("entity", "name")
         self.properties.update(literals["property"].unique().cast(pl.String))
         roles = resolved_roles(self._roles, self.properties)
+        known = (interned.entities, literals, given_names, roles)
+        joined = joined_names(*known)
         kg = KnowledgeGraph(
             self.name,
             interned.entities,
@@ -84,7 +86,8 @@ class KnowledgeGraphBuilder:
             literals=literals,
             given_names=given_names,
             property_roles=roles,
-            name_by_values=name_by_values(interned.entities, literals, given_names, roles),
+            name_by_values=None if joined else name_by_values(*known),
+            joined_names=joined,
         )
         return replace(kg, names=shown_names(kg))
 

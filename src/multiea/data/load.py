@@ -126,6 +126,8 @@ def _read(source: Any, seeds: Any, *, lenient: bool, roles: Mapping[str, str] | 
         if wrong is not None:
             found = f"a data set given as {type(source).__name__} of {type(wrong).__name__}"
             raise InputError(found, expected=SOURCE_EXPECTED)
+        if not source:
+            raise InputError("a data set of no files", expected=SOURCE_EXPECTED)
         if len(source) != 1:
             return _read_files([Path(file) for file in source], seeds, lenient=lenient, roles=roles)
         source = source[0]

@@ -7,6 +7,17 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from multiea.data.joined_names import JOIN, are_names_together, parts_of, with_joined_names
+from multiea.data.name_words import (
+    first_and_last_name,
+    is_alternative,
+    is_doubtful,
+    is_iri,
+    is_no_name,
+    local_name,
+    name_candidates,
+    plain_word,
+)
 from multiea.data.names_by_values import property_like_names
 from multiea.data.readable_ids import readable_ids
 
@@ -15,70 +26,19 @@ if TYPE_CHECKING:
 
 NAME, ATTRIBUTE, IGNORE = "name", "attribute", "ignore"
 PROPERTY_ROLES = (NAME, ATTRIBUTE, IGNORE)
-_SKOS, _OBO = "http://www.w3.org/2004/02/skos/core#", "http://www.geneontology.org/formats/oboInOwl#"
-# Properties whose literals are names of entities, the best ones first: these are shown.
-PREFERRED_PROPERTIES = (
-    "http://www.w3.org/2000/01/rdf-schema#label",
-    f"{_SKOS}prefLabel",
-    "http://schema.org/name",
-    "https://schema.org/name",
-    "http://xmlns.com/foaf/0.1/name",
-    "http://purl.org/dc/terms/title",
-    "http://purl.org/dc/elements/1.1/title",
-)
-ALTERNATIVE_PROPERTIES = (
-    f"{_SKOS}altLabel",
-    "http://schema.org/alternateName",
-    "https://schema.org/alternateName",
-    f"{_OBO}hasExactSynonym",
-    "http://purl.obolibrary.org/obo/IAO_0000118",  # alternative term
-    f"{_SKOS}hiddenLabel",
-    f"{_OBO}hasRelatedSynonym",
-    f"{_OBO}hasNarrowSynonym",
-    f"{_OBO}hasBroadSynonym",
-)
-NAME_PROPERTIES = (*PREFERRED_PROPERTIES, *ALTERNATIVE_PROPERTIES)
-# The same for columns, and for the local names of other IRIs: without case and punctuation, the best ones first.
-PREFERRED_WORDS = (
-    *("label", "preflabel", "preferredlabel", "name", "preferredname", "prefname", "displayname", "fullname"),
-    *("names", "labels"),
-)
-ALTERNATIVE_WORDS = (
-    *("altlabel", "altlabels", "alternatename", "alternatenames", "alternativename"),
-    *("altname", "altnames", "othername", "othernames", "alias", "aliases", "synonym", "synonyms"),
-)
-NAME_WORDS = (*PREFERRED_WORDS, *ALTERNATIVE_WORDS)
-# Names only where their values differ from entity to entity: "title" may be that of a person.
-DOUBTFUL_WORDS = ("title", "maintitle")
-# Columns such as `city_name` are names if they are the only one of their kind; these never are.
-PARTS_OF_NAMES = (
-    "first",
-    "last",
-    "given",
-    "family",
-    "middle",
-    "maiden",
-    "sur",
-    "user",
-    "nick",
-    "file",
-    "host",
-    "domain",
-)
-# Columns that are never names, whatever their values look like.
-NO_NAMES = ("description", "comment", "comments", "note", "notes", "remark", "remarks", "address", "street")
 MIN_SHARE_WITH_LETTERS = 0.5
 MIN_SHARE_DISTINCT = 0.5
 
 
-def property_roles(literals: pl.DataFrame, given: Mapping[str, str], name_by_values: str | None = None) -> pl.DataFrame:
+def property_roles(literals: pl.DataFrame, given: Mapping[str, str], found: Collection[str] = ()) -> pl.DataFrame:
     """The role of each property, and for names a rank, the best first: property, role, rank.
 
-    given: roles that the user decided, by property; among these the order of the names is their rank. name_by_values:
-    the property that `name_by_values` found; it counts where the user decided otherwise about no name.
+    given: roles that the user decided, by property; among these the order of the names is their rank. found: what
+    `name_by_values` and `joined_names` found; it counts where the user decided about no name, and before properties
+    whose word leaves a doubt.
     """
     properties = literals["property"].unique().cast(pl.String).sort().to_list()
-    rank = _candidates([one for one in properties if one not in given])
+    rank = name_candidates([one for one in properties if one not in given])
     shown = literals.with_columns(pl.col("property").cast(pl.String)).filter(pl.col("property").is_in(list(rank)))
     stated = shown.group_by("property").agg(
         letters=pl.col("value").str.contains(r"\p{L}").mean(),
@@ -87,12 +47,13 @@ def property_roles(literals: pl.DataFrame, given: Mapping[str, str], name_by_val
     kept = {
         one
         for one, letters, distinct in stated.iter_rows()
-        if letters >= MIN_SHARE_WITH_LETTERS and (distinct >= MIN_SHARE_DISTINCT or not _is_doubtful(one))
+        if letters >= MIN_SHARE_WITH_LETTERS and (distinct >= MIN_SHARE_DISTINCT or not is_doubtful(one))
     }
     decided = [one for one, role in given.items() if role == NAME]
     rank = {one: place for one, place in rank.items() if one in kept}
-    if name_by_values is not None and not decided and name_by_values not in given:
-        rank[name_by_values] = 0
+    if found and not decided:
+        rank = {one: place for one, place in rank.items() if not is_doubtful(one)}
+        rank |= dict.fromkeys([one for one in found if one not in given], -1)
     rank |= {one: place - len(decided) for place, one in enumerate(decided)}
     roles = [given.get(one, NAME if one in rank else ATTRIBUTE) for one in properties]
     ranks = [rank.get(one, 0) for one in properties]
@@ -100,6 +61,27 @@ def property_roles(literals: pl.DataFrame, given: Mapping[str, str], name_by_val
         {"property": properties, "role": roles, "rank": ranks},
         schema={"property": pl.String, "role": pl.String, "rank": pl.Int32},
     )
+
+
+def joined_names(
+    entities: pl.Series, literals: pl.DataFrame, given_names: pl.DataFrame, given: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The names that several properties make together: those that the user decided, or else first and last names.
+
+    None of the latter where the KG has other names: given ones, or a property that the user or its word says to be a
+    name, and no synonym.
+    """
+    properties = literals["property"].unique().cast(pl.String).to_list()
+    decided = [one for one, role in given.items() if role == NAME]
+    if decided or given_names["name"].is_not_null().any():
+        return tuple(one for one in decided if parts_of(one, properties))
+    parts = first_and_last_name([one for one in properties if one not in given])
+    if parts is None or JOIN.join(parts) in given:
+        return ()
+    names = property_roles(literals, given).filter(pl.col("role") == NAME)["property"]
+    rivals = [one for one in names if not is_alternative(one)]
+    is_name = all(map(is_doubtful, rivals)) and are_names_together(literals, parts, rivals, len(entities))
+    return (JOIN.join(parts),) if is_name else ()
 
 
 def name_by_values(
@@ -115,16 +97,22 @@ def name_by_values(
     roles = property_roles(literals, given)
     if (roles["role"] == NAME).any():
         return None
-    excluded = [one for one in roles["property"] if one in given or _is_no_name(plain_word(one))]
+    excluded = [one for one in roles["property"] if one in given or is_no_name(plain_word(one))]
     found = property_like_names(literals, excluded, len(entities))
     return found if found is not None and readable_ids(entities).is_empty() else None
 
 
 def meant_by(asked: str, properties: Collection[str]) -> list[str]:
-    """The properties that a user names: the one with this id, or else those with this local name."""
+    """The properties that a user names: the one with this id, or else those with this local name.
+
+    Of a joined name, such as `first name + last name`, the same with the ids of all its parts, if they are known.
+    """
     if asked in properties:
         return [asked]
-    return [one for one in properties if _is_iri(one) and local_name(one) == asked]
+    if parts := parts_of(asked, properties):
+        meant = [sorted(meant_by(part, properties))[:1] for part in parts]
+        return [JOIN.join(part for some in meant for part in some)] if all(meant) else []
+    return [one for one in properties if is_iri(one) and local_name(one) == asked]
 
 
 def resolved_roles(asked: Mapping[str, str], properties: Collection[str]) -> dict[str, str]:
@@ -134,14 +122,18 @@ def resolved_roles(asked: Mapping[str, str], properties: Collection[str]) -> dic
 
 def roles_of_kg(kg: KnowledgeGraph) -> pl.DataFrame:
     """The role and rank of each property of a KG: property, role, rank."""
-    return property_roles(kg.literals, kg.property_roles, kg.name_by_values)
+    found = [one for one in kg.joined_names if one not in kg.property_roles]
+    found += [] if kg.name_by_values is None else [kg.name_by_values]
+    return property_roles(with_joined_names(kg.literals, kg.joined_names), kg.property_roles, found)
 
 
 def properties_of(kg: KnowledgeGraph) -> pl.DataFrame:
     """One row per property: property, role, entities (that have it), coverage (their share), example."""
     roles = roles_of_kg(kg)
-    counts = kg.literals.group_by("property").agg(
-        entities=pl.col("entity").n_unique(), example=pl.col("value").str.strip_chars().min()
+    counts = (
+        with_joined_names(kg.literals, kg.joined_names)
+        .group_by("property")
+        .agg(entities=pl.col("entity").n_unique(), example=pl.col("value").str.strip_chars().min())
     )
     return (
         roles.join(counts.with_columns(pl.col("property").cast(pl.String)), on="property")
@@ -171,10 +163,12 @@ def names_with_preference(kg: KnowledgeGraph) -> pl.DataFrame:
     they may be the labels of wider or narrower concepts as well.
     """
     named = roles_of_kg(kg).filter(pl.col("role") == NAME)["property"].to_list()
-    alternatives = [one for one in named if one not in kg.property_roles and _is_alternative(one)]
+    alternatives = [one for one in named if one not in kg.property_roles and is_alternative(one)]
     of_property = pl.col("property").cast(pl.String)
-    literals = kg.literals.filter(of_property.is_in(named)).select(
-        "entity", name="value", is_preferred=~of_property.is_in(alternatives)
+    literals = (
+        with_joined_names(kg.literals, kg.joined_names)
+        .filter(of_property.is_in(named))
+        .select("entity", name="value", is_preferred=~of_property.is_in(alternatives))
     )
     given = kg.given_names.select("entity", "name", is_preferred=pl.lit(value=True))
     names = _tidied(pl.concat([given, literals]))
@@ -197,7 +191,8 @@ def shown_names(kg: KnowledgeGraph) -> pl.Series | None:
     """The name of each entity: the given one, else its best literal, English first. None if no entity has a name."""
     ranked = roles_of_kg(kg).filter(pl.col("role") == NAME)
     from_literals = (
-        kg.literals.with_columns(pl.col("property", "type").cast(pl.String))
+        with_joined_names(kg.literals, kg.joined_names)
+        .with_columns(pl.col("property", "type").cast(pl.String))
         .join(ranked, on="property")
         .with_columns(not_english=pl.col("type") != "@en")
         .sort("rank", "not_english", "type", "value")
@@ -219,49 +214,3 @@ def _of_role(kg: KnowledgeGraph, role: str) -> pl.DataFrame:
 def _tidied(names: pl.DataFrame) -> pl.DataFrame:
     stripped = names.drop_nulls().with_columns(pl.col("name").str.strip_chars())
     return stripped.filter(pl.col("name") != "").unique().sort("entity", "name")
-
-
-def _candidates(properties: list[str]) -> dict[str, int]:
-    """The properties that may be names, each with its rank."""
-    order = [*NAME_PROPERTIES, *NAME_WORDS, *DOUBTFUL_WORDS]
-    rank = {one: order.index(one) for one in properties if one in NAME_PROPERTIES}
-    others = {one: plain_word(one) for one in properties if one not in rank}
-    rank |= {
-        one: order.index(word)
-        for one, word in others.items()
-        if word in NAME_WORDS or (word in DOUBTFUL_WORDS and not _is_iri(one))
-    }
-    if not rank:
-        of_kind = [one for one, word in others.items() if _is_some_name(word) and not _is_iri(one)]
-        rank |= dict.fromkeys(of_kind if len(of_kind) == 1 else [], len(order))
-    return rank
-
-
-def _is_alternative(name_property: str) -> bool:
-    return name_property in ALTERNATIVE_PROPERTIES or plain_word(name_property) in ALTERNATIVE_WORDS
-
-
-def _is_doubtful(name_property: str) -> bool:
-    return name_property not in NAME_PROPERTIES and plain_word(name_property) not in NAME_WORDS
-
-
-def _is_some_name(word: str) -> bool:
-    return word.endswith("name") and word.removesuffix("name") not in PARTS_OF_NAMES
-
-
-def _is_no_name(word: str) -> bool:
-    return word in NO_NAMES or (word.endswith("name") and word.removesuffix("name") in PARTS_OF_NAMES)
-
-
-def _is_iri(name_property: str) -> bool:
-    return "://" in name_property or name_property.startswith("urn:")
-
-
-def local_name(name: str) -> str:
-    """A property or relation without its namespace, if it is an IRI."""
-    return name.rstrip("/#").replace("#", "/").rpartition("/")[2] if _is_iri(name) else name
-
-
-def plain_word(name_property: str) -> str:
-    """A property without case and punctuation; of an IRI the local name."""
-    return "".join(filter(str.isalnum, local_name(name_property).casefold()))

@@ -20,7 +20,6 @@ from multiea.data.readers.kg_file import TableChoices
 from multiea.data.readers.table_files import add_table
 from multiea.data.readers.table_source import TableSource
 from multiea.data.readers.tables import Rows
-from multiea.data.task import Task
 from multiea.foundation.errors import InputError, is_text
 
 BLOCK_ROWS = 1 << 17
@@ -35,8 +34,15 @@ def read_tables(
     wrong = next((name for name in tables if not is_text(name)), None)
     if wrong is not None:
         raise InputError(f"a KG named {wrong!r}", expected="names that are text, such as {'a': table, 'b': table}")
+    if len(tables) < 2:
+        raise InputError(
+            f"a single table, '{next(iter(tables))}'" if tables else "no table",
+            expected='at least two to align, by name: {"a": table, "b": table}',
+            hint="Give each source a table of its own; one table whose rows are of several sources is to be split"
+            if tables
+            else None,
+        )
     kgs = [kg_of_table(name, table, roles) for name, table in tables.items()]
-    Task(kgs)  # too few KGs, before the seeds are read
     groups = {} if seeds is None else {"seeds": _groups(seeds, kgs, lenient=lenient)}
     return RawDataset(" + ".join(tables), kgs, groups)
 
@@ -70,7 +76,7 @@ def _groups(seeds: Any, kgs: Sequence[KnowledgeGraph], *, lenient: bool) -> Grou
         text = source.text(Rows(frame, partial(np.arange, 1, frame.height + 1)), range(frame.width))
         return Groups.from_table(kgs, pl.DataFrame(text), lenient=lenient)
     if isinstance(seeds, Sequence) and all(isinstance(row, Mapping) for row in seeds):
-        return Groups.from_names(kgs, seeds)
+        return Groups.from_names(kgs, seeds, lenient=lenient)
     raise InputError(f"seeds given as {type(seeds).__name__}", expected=SEEDS_EXPECTED)
 
 

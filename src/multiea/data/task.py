@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,7 +14,7 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.open_seeds import OpenSeeds
 from multiea.data.origin import Origin
-from multiea.foundation.errors import InputError, SettingError, check_random_state, counted
+from multiea.foundation.errors import InputError, SettingError, check_kind, check_random_state, counted
 from multiea.foundation.offsets import offsets
 from multiea.settings.data import DEFAULT_TRAIN_RATIO
 
@@ -39,12 +39,16 @@ class Task:
     ) -> None:
         self.name = name
         self.origin = Origin() if origin is None else origin
+        check_kind(kgs, Iterable, "kgs", "a list of KnowledgeGraphs")
         self.kgs = tuple(kgs)
+        for kg in self.kgs:
+            check_kind(kg, KnowledgeGraph, "each of the kgs", "a KnowledgeGraph", "multiea.load reads files and tables")
         self._refuse_too_few_or_repeated_kgs()
         self.seeds = self._checked("seeds", seeds)
         self.held_out = self._checked("held-out groups", held_out)
         self.validation = self._checked("validation groups", validation)
         self.open_seeds = OpenSeeds.none(self.kg_names) if open_seeds is None else open_seeds
+        check_kind(self.open_seeds, OpenSeeds, "open_seeds", "OpenSeeds")
         self._checked("open seeds", self.open_seeds.groups)
         self._refuse_entities_of_two_kinds()
         self.known = self.seeds.joined(self.validation, self.held_out)
@@ -92,7 +96,7 @@ class Task:
             raise InputError(
                 f"'{self.name}' has {len(names) or 'no'} KG",
                 expected="at least two KGs to align",
-                hint="A data set is a folder with one triples file per KG",
+                hint="Give one KnowledgeGraph per source; multiea.load reads them from files and tables",
             )
         repeated = sorted({name for name in names if names.count(name) > 1})
         if repeated:
@@ -115,6 +119,7 @@ class Task:
 
     def _checked(self, what: str, groups: Groups | None) -> Groups:
         groups = Groups.empty(self.kg_names) if groups is None else groups
+        check_kind(groups, Groups, f"the {what}", "Groups", "Groups.from_names makes them from ids")
         if groups.kg_names != self.kg_names:
             raise InputError(
                 f"the {what} are over the KGs {', '.join(groups.kg_names)}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multiea.data.properties import local_name
+from multiea.data.name_words import local_name
 
 LONGEST = 60  # characters of a name or value
 

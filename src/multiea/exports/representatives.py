@@ -11,7 +11,7 @@ import polars as pl
 from multiea.data.groups import ABSENT
 from multiea.data.iris import ENTITY, GROUP, entity_iris
 from multiea.data.task import Task
-from multiea.foundation.errors import resolve
+from multiea.foundation.errors import SettingError, resolve
 from multiea.runs.run import Run
 
 
@@ -70,6 +70,8 @@ def merged_names(run: Run, prefer: Sequence[str] = ()) -> MergedNames:
 
 
 def _kgs_by_preference(task: Task, prefer: Sequence[str]) -> list[str]:
+    if isinstance(prefer, str) or not isinstance(prefer, Sequence):
+        raise SettingError(f"prefer must be a list of KGs, from: {', '.join(task.kg_names)}; got {prefer!r}")
     for name in prefer:
         resolve(name, dict.fromkeys(task.kg_names), what="KG")
     by_size = sorted(task.kgs, key=lambda kg: (-len(kg.triples), -len(kg.entities), kg.name))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from os import PathLike
 from pathlib import Path
+from types import UnionType
 from typing import TypeVar
 
 Choice = TypeVar("Choice")
+LONGEST_SHOWN = 60
 SENTENCE_ENDS = (".", "?", "!")
 
 
@@ -61,6 +64,21 @@ def is_text(name: object) -> bool:
     return isinstance(name, str) and name != "" and name.encode("utf-8", "ignore").decode("utf-8") == name
 
 
+def path_of(value: object, what: str) -> Path:
+    """A path that was given in Python; what: what it is the path of."""
+    if not isinstance(value, str | PathLike):
+        raise SettingError(f"{what} must be a path, got {value!r}")
+    return Path(value)
+
+
+def check_kind(value: object, kinds: type | UnionType, what: str, expected: str, hint: str | None = None) -> None:
+    """Refuses a value of another kind; what: the argument, expected: what it takes, in words."""
+    if not isinstance(value, kinds):
+        shown = repr(value)
+        shown = shown if len(shown) <= LONGEST_SHOWN else type(value).__name__
+        raise SettingError(f"{what} must be {expected}, got {shown}" + (f"; {hint}" if hint else ""))
+
+
 def check_share(name: str, value: float) -> None:
     """Raises an error unless a setting is between 0 and 1."""
     if not 0 <= value <= 1:
@@ -75,7 +93,7 @@ def check_random_state(random_state: object) -> None:
 
 def resolve(word: str, choices: Mapping[str, Choice], *, what: str) -> Choice:
     """The choice with the given name, or an error that lists all choices and the most similar one."""
-    if word in choices:
+    if isinstance(word, str) and word in choices:
         return choices[word]
     raise SettingError(unknown(word, choices, what=what))
 
@@ -83,6 +101,6 @@ def resolve(word: str, choices: Mapping[str, Choice], *, what: str) -> Choice:
 def unknown(word: str, choices: Iterable[str], *, what: str) -> str:
     """The message for an unknown name: all choices, and the most similar one as a suggestion."""
     names = list(choices)
-    similar = difflib.get_close_matches(word, names, n=1)
+    similar = difflib.get_close_matches(str(word), names, n=1)
     suggestion = f" Did you mean '{similar[0]}'?" if similar else ""
     return f"unknown {what} '{word}'; choose one of: {', '.join(names)}.{suggestion}"

@@ -13,7 +13,13 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
 from multiea.evidence.evidence import STRUCTURE, Evidence
 from multiea.foundation.errors import InputError, counted
-from multiea.pipeline.evidence_checks import no_triples_hint, option, seeds_hint, show_what_was_read
+from multiea.pipeline.evidence_checks import (
+    option,
+    refuse_nothing_to_compare,
+    seeds_hint,
+    show_what_was_read,
+    why_missing,
+)
 from multiea.settings.tree import EVIDENCE
 
 log = logging.getLogger("multiea")
@@ -29,23 +35,13 @@ def check_task(task: Task, kinds: Sequence[str], evidence: Evidence | None) -> N
     if evidence is not None:
         _warn_of_kgs_without_evidence(task, evidence, has_triples=has_triples)
         return
-    if STRUCTURE not in kinds:
-        raise InputError(
-            f"'{task.name}' has no {' or '.join(kinds)} to compare: no two KGs have any in common",
-            expected="KGs whose entities have " + " or ".join(kinds),
-            hint=f"{show_what_was_read(task)} which properties are names and attributes; "
-            f"{option(task, 'evidence', 'auto')} uses all there is",
-        )
     if not has_triples:
-        raise InputError(
-            f"'{task.name}' has no triples, and no names or attributes to compare",
-            expected="KGs with triples, or with names or attributes",
-            hint=no_triples_hint(task),
-        )
+        refuse_nothing_to_compare(task, kinds)
     if not len(known):
         others = [one for one in EVIDENCE if one not in kinds]
+        why = " and ".join(why_missing(task, kind) for kind in kinds if kind != STRUCTURE)
         raise InputError(
-            f"'{task.name}' has no seeds" + ("" if others else ", and no names or attributes to start from"),
+            f"'{task.name}' has no seeds" + (f", and nothing else to start from: {why}" if why else ""),
             expected="a few known groups to learn from",
             hint=seeds_hint(task)
             + (

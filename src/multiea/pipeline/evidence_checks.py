@@ -55,13 +55,44 @@ def warn_of_missing_evidence(task: Task, asked: Sequence[str], used: Sequence[st
     for kind in asked:
         if kind not in EVIDENCE or kind in used:
             continue
-        what = "triples" if kind == STRUCTURE else kind
-        own = [kg.name for kg in task.kgs if len(kg.triples if kind == STRUCTURE else VALUES[kind](kg))]
-        if len(own) > 1:
-            why = f"the {what} of {', '.join(own)} have nothing in common"
-        else:
-            why = f"only {own[0]} has {what}" if own else f"no KG has {what}"
-        log.warning("evidence '%s' was left out: %s. Compared: %s", kind, why, ", ".join(used))
+        log.warning("evidence '%s' was left out: %s. Compared: %s", kind, why_missing(task, kind), ", ".join(used))
+
+
+def why_missing(task: Task, kind: str) -> str:
+    """Why a kind of evidence could not be used: no two KGs have it, or what they have is nowhere similar."""
+    what, own = "triples" if kind == STRUCTURE else kind, _kgs_with(task, kind)
+    if len(own) > 1:
+        return f"the {what} of {', '.join(own)} have nothing in common"
+    return f"only {own[0]} has {what}" if own else f"no KG has {what}"
+
+
+def _kgs_with(task: Task, kind: str) -> list[str]:
+    return [kg.name for kg in task.kgs if len(kg.triples if kind == STRUCTURE else VALUES[kind](kg))]
+
+
+def refuse_nothing_to_compare(task: Task, kinds: Sequence[str]) -> None:
+    """Raises an error that says why nothing can be compared; kinds: the evidence that was asked for.
+
+    KGs without names, and KGs with names of which none is similar to one of another KG, need different help.
+    """
+    *reasons, last = (why_missing(task, kind) for kind in kinds)
+    why = f"{', '.join(reasons)}, and {last}" if reasons else last
+    hint = f"{show_what_was_read(task)} which columns are names and attributes"
+    have_names = len(_kgs_with(task, NAMES)) > 1
+    if STRUCTURE in kinds and not have_names:
+        hint = no_triples_hint(task)
+    elif NAMES in kinds:
+        change = "roles= of multiea.load chooses" if is_in_memory(task) else "--names COLUMN or dataset.toml choose"
+        model = "name_model=" if is_in_memory(task) else "--name-model"
+        hint += f"; {change} others"
+        hint += f"; a name model ({model}) compares names of different languages" if have_names else ""
+    more = f"; {option(task, 'evidence', 'auto')} uses all there is" if len(kinds) < len(EVIDENCE) else ""
+    values = " or ".join(kind for kind in kinds if kind in VALUES)
+    raise InputError(
+        f"'{task.name}' has nothing to compare: {why}",
+        expected=f"{values or 'triples'} that are similar in at least two KGs",
+        hint=hint + more,
+    )
 
 
 def is_in_memory(task: Task) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.groups import ABSENT
-from multiea.data.properties import local_name
+from multiea.data.name_words import local_name
 from multiea.explain.steps import steps_of_groups
 from multiea.foundation.errors import counted
 from multiea.grouping.judging import judged_groups

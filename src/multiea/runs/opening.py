@@ -21,7 +21,7 @@ from multiea.data.origin import Origin
 from multiea.data.readers import read_groups
 from multiea.data.role_choices import roles_of
 from multiea.data.task import Task
-from multiea.foundation.errors import InputError, counted
+from multiea.foundation.errors import InputError, check_kind, counted, path_of
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import Calibration
 from multiea.runs.files import (
@@ -53,7 +53,9 @@ def open_run(folder: str | Path, *, with_triples: bool = False, data: Source | N
     Its KGs have their entities and names. The triples are in the data set that the run was made from; with_triples
     reads them there, or in `data` if the data set has moved, provided that it has not changed since.
     """
-    path = Path(folder)
+    path = path_of(folder, "a run folder")
+    for place in [data] if isinstance(data, str | Path | None) or not isinstance(data, Sequence) else data:
+        check_kind(place, str | Path | None, "data", "a path, or a list of paths")
     with damage_reported(path):
         alignment = _read_alignment(path)
     if with_triples:

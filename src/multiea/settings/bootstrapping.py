@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, check_share, resolve
-from multiea.settings.fields import setting
+from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
 BOOTSTRAP_POOLS = {
@@ -15,6 +15,7 @@ BOOTSTRAP_POOLS = {
 }
 
 
+@names_checked
 @dataclass(frozen=True)
 class Bootstrapping:
     """Where pseudo-labels may come from, and how certain they must be."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from multiea.foundation.errors import InputError, SettingError
+from multiea.foundation.errors import InputError, SettingError, path_of
 from multiea.settings.data import EMBEDDED_NAMES, PATHS
 from multiea.settings.engines import PROPAGATION, unused_settings
 from multiea.settings.fields import explanations
@@ -25,7 +25,7 @@ def read_settings(path: str | Path) -> AlignSettings:
 
 def values_in_file(path: str | Path) -> list[GivenValue]:
     """The values of a TOML file, or of the one in a run folder; paths in it are relative to it."""
-    path = Path(path)
+    path = path_of(path, "a file of settings")
     path = path / CONFIG_OF_A_RUN if path.is_dir() else path
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8-sig"))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from multiea.foundation.errors import SettingError, check_random_state, check_share
-from multiea.settings.fields import setting
+from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
 EMBEDDED_NAMES = ("world",)
@@ -17,6 +17,7 @@ ONLY_IF_ADDED = ("kg_name", "held_out")
 PATHS = ("seeds", "previous", "grown_from", "held_out")  # settings that are paths, besides the source
 
 
+@names_checked
 @dataclass(frozen=True)
 class Data:
     """Which data set, and how it is read."""

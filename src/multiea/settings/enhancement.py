@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, resolve
-from multiea.settings.fields import setting
+from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
 LOWEST_TEMPERATURE = 0.001
@@ -20,6 +20,7 @@ ENHANCEMENT_MODES = {
 MODES_WITH_CANDIDATES = ("sharpened", "none")  # the others need all pairs
 
 
+@names_checked
 @dataclass(frozen=True)
 class Enhancement:
     """How similarities are normalised, and how much paths through third KGs add to them.

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, field, fields
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from inspect import signature
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from multiea.foundation.errors import SettingError, unknown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+Settings = TypeVar("Settings")
 ABOUT, OPTION = "about", "option"
 NONE = "none"  # stands for "no value" in TOML, which has no null
 
@@ -16,6 +21,28 @@ NONE = "none"  # stands for "no value" in TOML, which has no null
 def setting(default: Any, about: str, *, option: str | None = None) -> Any:
     """A field with its default and what it is for; option: its name on the command line, such as `--bootstrap`."""
     return field(default=default, metadata={ABOUT: about, OPTION: option})
+
+
+def names_checked(settings: type[Settings]) -> type[Settings]:
+    """A dataclass of settings that refuses unknown, missing and too many arguments as it refuses wrong values."""
+    make = settings.__init__
+    known = signature(make)
+
+    @wraps(make)
+    def checked(self: Settings, *values: Any, **named: Any) -> None:
+        names = list(known.parameters)[1:]
+        for name in named:
+            if name not in names:
+                raise SettingError(unknown(name, names, what=f"setting of {settings.__name__}:"))
+        try:
+            known.bind(self, *values, **named)
+        except TypeError as error:
+            default = f"; {settings.__name__}.default() has all" if hasattr(settings, "default") else ""
+            raise SettingError(f"{settings.__name__}: {error}{default}") from None
+        make(self, *values, **named)
+
+    settings.__init__ = checked  # type: ignore[assignment,method-assign]
+    return settings
 
 
 def explanations(settings: DataclassInstance | type[DataclassInstance]) -> dict[str, str]:

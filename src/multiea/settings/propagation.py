@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, check_share
-from multiea.settings.fields import setting
+from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
 FEW_ENTITIES = 30_000  # up to this many, longer marks cost little time
 DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY = 768, 512
 
 
+@names_checked
 @dataclass(frozen=True)
 class Propagation:
     """How marks flow through the graph, and how much each view of what arrives counts."""

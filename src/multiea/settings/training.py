@@ -6,13 +6,14 @@ import math
 from dataclasses import dataclass
 
 from multiea.foundation.errors import SettingError, resolve
-from multiea.settings.fields import setting
+from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
 OWN_STRATEGY = "own"  # the encoder's own alignment loss, where it has one
 STRATEGY_NAMES = ("each", "anchor", "mean", OWN_STRATEGY)
 
 
+@names_checked
 @dataclass(frozen=True)
 class Training:
     """How an encoder is trained; the defaults are the paper's."""

@@ -19,7 +19,7 @@ from multiea.settings.engines import (
     unused_settings,
 )
 from multiea.settings.enhancement import Enhancement
-from multiea.settings.fields import options_of, recorded_values, setting
+from multiea.settings.fields import names_checked, options_of, recorded_values, setting
 from multiea.settings.parsing import GivenValue, errors_at, given_values, schema_of, with_given_values
 from multiea.settings.propagation import Propagation
 from multiea.settings.training import Training
@@ -30,6 +30,7 @@ EVIDENCE = (STRUCTURE, "names", "attributes")
 RENAMED_KEYS = {"training.look_every": "training.evaluate_every"}  # keys of earlier versions, still read
 
 
+@names_checked
 @dataclass(frozen=True, kw_only=True)
 class AlignSettings:
     """All settings of an alignment: what `multiea.align` takes, a config file holds and a run folder records.
@@ -140,7 +141,8 @@ class AlignSettings:
                 raise SettingError(f"{name} must be a multiea.{kind.__name__}, got {value!r}")
             return value
         if name in ("duplicates", "evidence"):
-            value = list(dict.fromkeys([value] if isinstance(value, str) else value))
+            several = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+            value = [one for at, one in enumerate(several) if one not in several[:at]]
         value = value.item() if hasattr(value, "item") else value
         return next(given_values({name: value}, SCHEMA, lambda key: key)).value
 

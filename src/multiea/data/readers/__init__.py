@@ -11,6 +11,7 @@ from pyoxigraph import RdfFormat
 
 from multiea.data.files import opened
 from multiea.data.groups import Groups
+from multiea.data.joined_names import parts_of
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.properties import meant_by
@@ -116,7 +117,8 @@ def read_kg(
 
 
 def unknown_property(asked: str, properties: Collection[str], owner: str) -> str:
-    """The message for a property that nothing has."""
+    """The message for a property that nothing has; of a joined name for the part that nothing has."""
+    asked = next((part for part in parts_of(asked, properties) if not meant_by(part, properties)), asked)
     if not properties:
         return f"{owner} has no property or column '{asked}', and no other"
     listed = sorted(properties)

@@ -61,6 +61,6 @@ def _sheet(path: Path, book: ExcelReader, sheet: str | None) -> str:
             f"{len(filled)} sheets: {', '.join(filled)}" if filled else "no sheet with content",
             path=path,
             expected="one sheet with a table",
-            hint='Choose one in dataset.toml: sheet = "..."' if filled else None,
+            hint=f'Choose one in dataset.toml: sheet = "{filled[0]}", or save it as a file' if filled else None,
         )
     return filled[0]

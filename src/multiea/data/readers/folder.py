@@ -144,6 +144,8 @@ def _entity_table(path: Path, kg_names: Sequence[str]) -> pl.DataFrame:
         found = f"the header {', '.join(header)}" if header else "the header is missing"
         raise InputError(found, path=path, line=1, expected=", ".join(ENTITY_COLUMNS))
     table = pl.concat([block.table for block in blocks]).slice(1)
+    if table.is_empty():
+        log.warning("%s: a header and no entities", path)
     table.columns = list(ENTITY_COLUMNS)
     invalid = (~table["kg"].is_in(list(kg_names))).fill_null(True) | table["entity"].is_null()
     if invalid.any():

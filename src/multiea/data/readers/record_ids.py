@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from multiea.data.properties import DOUBTFUL_WORDS, NAME_WORDS, plain_word
+from multiea.data.name_words import DOUBTFUL_WORDS, NAME_WORDS, first_and_last_name, plain_word
 from multiea.data.readers.cells import is_readable, text_of
 from multiea.data.readers.table_source import TableSource
 from multiea.foundation.errors import InputError, unknown
@@ -24,8 +24,10 @@ def is_header_of_records(first: Sequence[str], others: pl.DataFrame, kg_name: st
     and none of its fields occurs again in its column.
     """
     words = [plain_word(name) for name in first]
-    if len(set(words)) != len(words) or not all(words) or not others.height:
+    if len(set(words)) != len(words) or not all(words):
         return False
+    if not others.height:  # a header alone: reading it reports that there are no rows
+        return bool(named_like_ids(first, kg_name))
     occurs_again = others.select(
         pl.any_horizontal(pl.col(name).eq(value).any() for name, value in zip(others.columns, first, strict=True))
     ).item()
@@ -47,8 +49,9 @@ def refuse_data_as_header(first: Sequence[str], place: TableSource) -> None:
 
 
 def named_like_names(columns: Sequence[str]) -> list[str]:
-    """The columns whose names say that they have names."""
-    return [column for column in columns if plain_word(column) in (*NAME_WORDS, *DOUBTFUL_WORDS)]
+    """The columns whose names say that they have names, or first and last names."""
+    named = [column for column in columns if plain_word(column) in (*NAME_WORDS, *DOUBTFUL_WORDS)]
+    return named or list(first_and_last_name(columns) or ())
 
 
 def named_like_ids(columns: Sequence[str], kg_name: str) -> list[str]:
@@ -75,30 +78,33 @@ def id_column(source: TableSource, given: str | None, kg_name: str) -> str:
             path=source.place,
             line=source.line,
             expected="one column of ids",
-            hint=f"Rename or drop '{unique[1]}'" if source.is_in_memory else source.id_hint(unique[0]),
+            hint=f"Rename or drop '{unique[1]}'"
+            + ("" if source.is_in_memory else f', or choose in dataset.toml: id = "{unique[0]}"'),
         )
     if not unique:
         return candidates[0]  # reading it reports what is wrong
-    others = ", ".join(f"'{column}'" for column in candidates if column != unique[0])
+    others = [f"'{column}'" for column in candidates if column != unique[0]]
     log.warning(
-        "%s: '%s' has the ids; %s have repeated or missing values and count as attributes",
+        "%s: '%s' has the ids; %s repeated or missing values and %s",
         source.place,
         unique[0],
-        others,
+        f"{', '.join(others)} {'has' if len(others) == 1 else 'have'}",
+        "counts as an attribute" if len(others) == 1 else "count as attributes",
     )
     return unique[0]
 
 
 def _first_column(source: TableSource, is_unique: bool) -> str:
     first, count = source.columns[0], len(source.columns)
+    what = "columns" if source.line is None else "fields"
     if not is_unique:
         raise InputError(
-            f"{count} fields ({', '.join(source.columns[:8])}) and no column of ids: the first, '{first}', has "
+            f"{count} {what} ({', '.join(source.columns[:8])}) and no column of ids: the first, '{first}', has "
             "repeated or missing values",
             path=source.place,
             line=source.line,
-            expected=f"three fields: head, relation, tail; or records with {ID_EXPECTED}",
-            hint=source.id_hint(),
+            expected=f"three {what}: head, relation, tail; or records with {ID_EXPECTED}",
+            hint=source.id_hint,
         )
     log.warning(
         "%s: no column is named id; the first, '%s', has the ids, because its values are unique; %s",
@@ -128,13 +134,8 @@ def _unique_columns(source: TableSource, columns: Sequence[str]) -> list[str]:
     return unique
 
 
-def looks_like_records(source: TableSource) -> bool:
-    """Whether the first two columns have no value twice: as triples every fact would have a relation of its own."""
-    rows = next((block.table.height for block in source.blocks()), 0)
-    return rows >= MIN_ROWS and len(_unique_columns(source, source.columns[:2])) == 2
-
-
 def refuse_no_rows(source: TableSource, rows: int) -> None:
     """Raises an error for a table that has a header only."""
     if not rows:
-        raise InputError("a table without rows", path=source.place, expected="one row per entity below the header")
+        below = "" if source.is_in_memory else " below the header"
+        raise InputError("a table without rows", path=source.place, expected=f"one row per entity{below}")

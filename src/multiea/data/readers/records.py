@@ -89,5 +89,6 @@ def _refuse_repeated(source: TableSource, key: str, ids: pl.Series, lines: Seque
             expected=f"each id of the column '{key}' once: one row per entity",
             hint="Join these rows (several values of a cell: a list), or rename another column to id"
             if source.is_in_memory
-            else "Join these rows (several values of a cell: separator in dataset.toml), or name another column as id",
+            else "Join these rows (several values of a cell: separator in dataset.toml), or name "
+            'another column: id = "..." in dataset.toml',
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -14,7 +13,6 @@ from multiea.data.readers.excel import excel_rows
 from multiea.data.readers.kg_file import KgFile, TableChoices
 from multiea.data.readers.record_ids import (
     is_header_of_records,
-    looks_like_records,
     named_like_ids,
     named_like_names,
     refuse_data_as_header,
@@ -30,9 +28,15 @@ from multiea.data.readers.tables import (
     parquet_rows,
     text_rows,
 )
-from multiea.data.readers.triples import EXPECTED, add_triples, find_columns, refuse_too_few_fields, warn_about_header
+from multiea.data.readers.triples import (
+    EXPECTED,
+    add_triples,
+    find_columns,
+    refuse_too_few_fields,
+    warn_about_columns,
+    warn_about_header,
+)
 
-log = logging.getLogger("multiea")
 RECORDS_ONLY = ("id", "relations", "separator")
 ROW_EXPECTED = f"{EXPECTED}, or the columns of records"
 
@@ -58,7 +62,9 @@ def add_json_lines(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     file.table.refuse(("delimiter", "sheet"), builder.name, "not for jsonl")
     blocks = partial(json_lines.rows, file.path)
     with closing(blocks()) as first:
-        columns = next((rows.table.columns for rows in first), [])
+        columns = next((rows.table.columns for rows in first), None)
+    if columns is None:
+        return  # the builder refuses an empty KG
     add_table(TableSource(file.path, columns, blocks), file.table, builder)
 
 
@@ -78,12 +84,8 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
     if named is None and len(source.columns) == 3 and not are_records:
         are_records = bool(named_like_names(source.columns) or named_like_ids(source.columns, builder.name))
         named = None if are_records else [0, 1, 2]
-        if not are_records and looks_like_records(source):
-            log.warning(
-                "%s: the columns %s are read as head, relation, tail; if they are records, rename the ids: id",
-                source.place,
-                ", ".join(source.columns),
-            )
+        if not are_records:
+            warn_about_columns(source.place, source.columns)
     if named is None or are_records:
         add_records(source, choices, builder)
     else:

@@ -27,11 +27,11 @@ class TableSource:
         """Whether it was given in Python, where there is no dataset.toml."""
         return isinstance(self.place, str)
 
-    def id_hint(self, column: str = "...") -> str:
+    @property
+    def id_hint(self) -> str:
         """How to say which column has the ids."""
-        if self.is_in_memory:
-            return "Rename the column of ids to id"
-        return f'Name the column in dataset.toml: id = "{column}"'
+        rename = "Rename the column of ids to id"
+        return rename if self.is_in_memory else f'{rename}, or name it in dataset.toml: id = "..."'
 
     def refuse_bad_header(self) -> None:
         """Raises an error for columns without a name, and for two of the same name."""
@@ -42,7 +42,8 @@ class TableSource:
                 path=self.place,
                 line=self.line,
                 expected="a header that names every column",
-                hint="Name it, or remove it; pandas writes no index with to_csv(index=False)",
+                hint="Name it, or remove it"
+                + ("" if self.is_in_memory else "; pandas writes no index with to_csv(index=False)"),
             )
         repeated = sorted({name for name in self.columns if list(self.columns).count(name) > 1})
         if repeated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import polars as pl
 
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.readers.table_source import TableSource
-from multiea.foundation.errors import InputError, unknown
+from multiea.foundation.errors import InputError, counted, unknown
 
 log = logging.getLogger("multiea")
 # Names of the three columns; a first line with one of each is a header.
@@ -20,6 +21,8 @@ HEADER_WORDS = (
     ("relation", "predicate", "property", "edge"),
     ("tail", "object", "target", "to"),
 )
+LETTERS = ("hs", "rp", "to")  # the same as single letters, in a header of three
+GENERATED_COLUMN = re.compile(r"(column_?|field_?|[a-z]|_)?\d+", re.IGNORECASE)  # where a table had no header
 MIN_ROWS_FOR_HEADER_WARNING = 3
 EXPECTED = "head, relation, tail"
 
@@ -51,19 +54,40 @@ def find_columns(header: Sequence[str], columns: Sequence[str] | None, place: Pa
 def header_columns(first_line: Sequence[str]) -> list[int] | None:
     """The indices of head, relation and tail in a first line that is a header; None if it is not a header."""
     names = [name.strip().lower() for name in first_line]
-    found = [[names.index(word) for word in words if word in names] for words in HEADER_WORDS]
+    known: Sequence[Sequence[str]] = HEADER_WORDS
+    if len(names) == 3:
+        known = tuple((*words, *letters) for words, letters in zip(HEADER_WORDS, LETTERS, strict=True))
+    found = [[names.index(word) for word in words if word in names] for words in known]
     return [places[0] for places in found] if all(found) else None
 
 
 def refuse_too_few_fields(header: Sequence[str], place: Path | str, line: int | None) -> None:
-    """Raises an error for a table that can have neither triples nor records."""
-    if len(header) < 2:
-        raise InputError(
-            f"{len(header)} field{'' if len(header) == 1 else 's'}",
-            path=place,
-            line=line,
-            expected=f"three fields: {EXPECTED}; or records with a column of ids and others",
-            hint="Fields are separated by tabs in .tsv files and by commas in .csv files",
+    """Raises an error for a table that can have neither triples nor records; line: of the header of a text file."""
+    if len(header) >= 2:
+        return
+    what, hint = "field", "Fields are separated by tabs in .tsv files and by commas in .csv files"
+    if line is None:
+        what, hint = "column", "Add a column named id, and one for each thing to compare"
+        if isinstance(place, str):  # in memory
+            hint += '; numbers serve as ids: table.with_row_index("id") in polars, reset_index(names="id") in pandas'
+    named = f" ({header[0]})" if header and line is None else ""
+    raise InputError(
+        counted(len(header), what) + named,
+        path=place,
+        line=line,
+        expected=f"three {what}s: {EXPECTED}; or records with a column of ids and others",
+        hint=hint,
+    )
+
+
+def warn_about_columns(place: Path | str, columns: Sequence[str]) -> None:
+    """Says that three columns are taken as triples by their order, unless their names were generated."""
+    if not all(GENERATED_COLUMN.fullmatch(name) for name in columns):
+        log.warning(
+            "%s: the columns %s are read as head, relation, tail; rename them so if that is right; if they are "
+            "records, rename the ids: id",
+            place,
+            ", ".join(columns),
         )
 
 
@@ -72,8 +96,9 @@ def warn_about_header(place: Path | str, first: Sequence[str], others: pl.DataFr
     occurs_again = others.select(pl.any_horizontal(pl.all().is_in(list(first))).any()).item()
     if others.height >= MIN_ROWS_FOR_HEADER_WARNING - 1 and not occurs_again:
         log.warning(
-            "%s: the first line (%s) looks like a header but was read as a triple; if it is a header, name the columns "
-            'in dataset.toml: columns = [...] for triples, id = "..." for records',
+            "%s: the first line (%s) looks like a header but was read as a triple; if it is a header, rename the "
+            "columns to head, relation, tail, or the ids of records to id, or name them in dataset.toml: columns = "
+            '[...] for triples, id = "..." for records',
             place,
             ", ".join(map(str, first)),
         )

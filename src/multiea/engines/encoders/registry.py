@@ -14,6 +14,7 @@ from multiea.engines.encoders.mtranse import MTransE
 from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.encoders.naea import Naea
 from multiea.engines.encoders.psr import Psr
+from multiea.foundation.errors import SettingError, check_kind
 from multiea.graph.joint_graph import JointGraph
 from multiea.settings.engines import register_engine
 from multiea.settings.training import Training
@@ -36,5 +37,8 @@ def register_encoder(name: str, make: MakeEncoder, training: Training | None = N
     make: an Encoder subclass, or a function that makes one from (graph, dimensions, layers, generator). training: the
     settings it is trained with by default.
     """
+    if not callable(make):
+        raise SettingError(f"make must be an Encoder class, or a function that makes one, got {make!r}")
+    check_kind(training, Training | None, "training", "a multiea.Training")
     register_engine(name, Training() if training is None else training)
     ENCODERS[name] = make
