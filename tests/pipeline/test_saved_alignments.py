@@ -68,5 +68,5 @@ def test_a_damaged_run_folder_is_refused_with_the_name_of_the_file(
 
 def test_a_run_opened_without_triples_cannot_be_aligned(aligned: Alignment, tmp_path: Path) -> None:
     aligned.save(tmp_path / "run")
-    with pytest.raises(InputError, match="has no triples"):
+    with pytest.raises(InputError, match="no KG has triples"):
         multiea.align(multiea.open(tmp_path / "run").task)
