@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from multiea import Groups, KnowledgeGraph
+from multiea.evidence.attributes import attribute_features
 from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE, Evidence, collect_evidence
 from support.evidence import named_kg, table_kg
 
@@ -103,6 +105,28 @@ def test_pairs_that_names_make_certain_tell_which_numbers_correspond() -> None:
     ]
     found = collected(kgs).kinds[ATTRIBUTES].similarity[0, 1].toarray()
     assert (found.argmax(axis=1)[40:] == np.arange(40, 60)).mean() > 0.9
+
+
+def test_words_are_not_compared_for_anchors_where_names_give_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"{one} {other}" for one in CITIES for other in CITIES if one != other]
+    heights = [100.0 + 7 * number for number in range(len(names))]
+    kgs = [
+        table_kg(kg, name=names, **{column: [height * factor for height in heights]})
+        for kg, column, factor in (("a", "height", 1.0), ("b", "feet", 3.28))
+    ]
+    by_words_too = collected(kgs).kinds[ATTRIBUTES].similarity[0, 1]
+    monkeypatch.setattr("multiea.evidence.anchors.MOST_ANCHORS", 20)
+    asked: list[bool] = []
+
+    def noted(of: Any, tables: Any, anchors: Any, **options: Any) -> Any:
+        asked.append(anchors is None)
+        return attribute_features(of, tables, anchors, **options)
+
+    monkeypatch.setattr("multiea.evidence.evidence.attribute_features", noted)
+    by_names = collected(kgs).kinds[ATTRIBUTES].similarity[0, 1]
+    assert asked == [False]
+    assert np.array_equal(by_names.toarray(), by_words_too.toarray())
+    assert by_names.diagonal().min() > 0.8
 
 
 def test_ignored_properties_and_roles_of_the_user_count() -> None:

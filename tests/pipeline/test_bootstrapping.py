@@ -13,6 +13,7 @@ from torch.nn.functional import normalize
 import multiea
 from multiea import Alignment, Bootstrapping, Groups, InputError, SettingError, Task
 from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.pipeline.bootstrapping import PRECISE, _standard_error
 from multiea.pipeline.propagator import fuse
 from multiea.similarity import search
 from support.metrics import flat_scores
@@ -153,3 +154,8 @@ def test_a_fusion_weight_out_of_range_or_two_encoders_are_refused(small: Task) -
 def test_settings_out_of_range_are_refused(wrong: Callable[[], object], message: str) -> None:
     with pytest.raises(SettingError, match=message):
         wrong()
+
+
+def test_the_error_of_a_share_is_never_zero_and_falls_with_the_number_of_examples() -> None:
+    assert _standard_error(1.0, 5) > PRECISE
+    assert _standard_error(0.995, 10_000) < PRECISE < _standard_error(0.9, 1_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
@@ -78,3 +79,20 @@ def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
     assert len(rows) > 100
     assert (restricted.at(rows, there[rows]) > 0).float().mean() > 0.98
     assert len(restricted.values) <= 20 * sum(restricted.shape)
+
+
+def test_with_other_evidence_blocking_keeps_fewer_candidates_and_all_right_ones(
+    small: Task, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    near = signatures(small.kgs, small.seeds)
+    embeddings = embed([Adjacency(kg) for kg in small.kgs], small.seeds, SHORT_EMBEDDINGS, 0)
+    sizes = len(small.kgs[0].entities), len(small.kgs[1].entities)
+    one, other = slice(0, sizes[0]), slice(sizes[0], sum(sizes))
+    right = small.held_out.members[small.held_out.present[:, :2].all(axis=1), :2]
+    added = sp.csr_array((np.full(len(right), 0.5, np.float32), (right[:, 0], right[:, 1])), shape=sizes)
+    pair = Int8Embeddings(embeddings[one]), Int8Embeddings(embeddings[other])
+    monkeypatch.setitem(search_module.EXACT_PAIRS, "cpu", 0.0)
+    monkeypatch.setattr(search_module, "CANDIDATES_WITH_EVIDENCE", 5)
+    scores = search(*pair, 50, (near[one], near[other]), added)
+    assert len(scores.values) <= 5 * sum(sizes)
+    assert (scores.at(*torch.from_numpy(right.astype(np.int64)).t()) > 0.49).all()
