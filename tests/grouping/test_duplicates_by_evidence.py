@@ -66,6 +66,27 @@ def test_auto_says_which_sources_it_chose_and_chooses_none_without_copies(task: 
     assert not len(alignment.duplicates)
 
 
+def people(rng: np.random.Generator, count: int) -> list[tuple[str, str, int]]:
+    """Names of few given names and surnames, a city, a year: many people are similar by chance."""
+    given, surnames, cities = (["".join(rng.choice(SYLLABLES, 2)) for _ in range(some)] for some in (40, 150, 30))
+    return [
+        (f"{rng.choice(given)} {rng.choice(surnames)}", str(rng.choice(cities)), int(rng.integers(1930, 2005)))
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("random_state", range(3))
+def test_auto_does_not_choose_sources_that_have_few_things_in_common_and_repeat_none(random_state: int) -> None:
+    rng = np.random.default_rng(random_state)
+    things = people(rng, 400)
+    tables = {}
+    for prefix in "ab":
+        own = [things[number] for number in np.flatnonzero(rng.random(len(things)) < 0.35)]
+        names, cities, years = zip(*own, strict=True)
+        tables[prefix] = table(prefix, list(names), np.array(years)).with_columns(city=pl.Series(cities))
+    assert multiea.align(tables, duplicates="auto").history["duplicates"] == []
+
+
 def test_duplicates_by_evidence_are_read_back_and_do_not_depend_on_the_order_of_sources(
     task: Task, tmp_path: Path
 ) -> None:

@@ -6,12 +6,13 @@ from itertools import permutations
 
 import numpy as np
 import polars as pl
+import pytest
 import torch
 
 from multiea import Enhancement, Groups, KnowledgeGraph, Task
 from multiea.grouping.calibration import Calibration
 from multiea.grouping.found_groups import FoundGroups
-from multiea.grouping.matching import Scores, join_matches, mutual_matches, scores_inside
+from multiea.grouping.matching import Scores, join_matches, mutual_matches, scores_inside, total_scores
 from multiea.similarity.matrices import Dense
 from support.datasets import named
 from support.tasks import unaligned
@@ -92,3 +93,13 @@ def test_equal_contradictory_matches_are_decided_by_names_whatever_the_order_of_
             assert len(alignment.found.groups)
             results.add(frozenset(named(alignment.found.groups, task)))
     assert len(results) == 1
+
+
+def test_repeated_entities_that_share_the_score_of_a_counterpart_have_its_total() -> None:
+    values = torch.tensor([[0.5, 0.0], [0.4, 0.0], [0.0, 0.2]])  # the first two repeat each other
+    scores = {(0, 1): Dense(values), (1, 0): Dense(values.t())}
+    pools = [np.arange(3), np.arange(2)]
+    matches = mutual_matches(scores, pools)
+    assert matches.score.tolist() == pytest.approx([0.5, 0.2])
+    assert total_scores(matches, scores, pools, [0]).tolist() == pytest.approx([0.9, 0.2])
+    assert total_scores(matches, scores, pools, [1]).tolist() == pytest.approx([0.5, 0.2])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from multiea.similarity.matrices import blocks
+from multiea.similarity.matrices import Dense, blocks
 from multiea.similarity.sparse_sinkhorn import normalise
 from support.scores import sparse
 
@@ -16,6 +16,8 @@ def test_sparse_scores_agree_with_the_matrix_they_represent() -> None:
     assert torch.equal(scores.rows(torch.tensor([2, 0])), dense[[2, 0]])
     assert torch.equal(scores.transposed().rows(slice(None)), dense.t())
     assert torch.equal(scores.at(torch.tensor([0, 1, 2]), torch.tensor([1, 1, 2])), torch.tensor([0.5, 0.0, 0.9]))
+    torch.testing.assert_close(scores.row_sums(), dense.sum(1))
+    torch.testing.assert_close(Dense(dense).row_sums(), dense.sum(1))
     columns, best = scores.top(2)
     assert columns.tolist() == [[1, 2], [-1, -1], [0, 2], [1, 0]]
     torch.testing.assert_close(best, torch.tensor([[0.5, 0.2], [0.0, 0.0], [0.9, 0.9], [0.3, 0.1]]))

@@ -100,3 +100,5 @@ def _show(run: Run, out_folder: Path) -> None:
     show_metrics(run.metrics)
     out.print(f"\nwritten to {out_folder}: groups.tsv has the groups found; groups.parquet also has the seeds,")
     out.print("with the confidence of each member")
+    if len(alignment.duplicates):
+        out.print("duplicates.tsv has the duplicates, each with the member of groups.tsv that it repeats")

@@ -85,10 +85,36 @@ def members_from_links(
     known = linked < starts[-1]
     linked, component = linked[known], component[known].astype(np.int64)
     owner = np.searchsorted(starts, linked, side="right") - 1
+    kept = ~np.isin(linked, _duplicates(kgs, starts, ends))
+    if not kept.all():
+        log.warning(
+            "%signored %s that links inside a KG call duplicates: a group has one entity of each KG",
+            f"{path}: " if path else "",
+            counted(int((~kept).sum()), "entity"),
+        )
+    linked, component, owner = linked[kept], component[kept], owner[kept]
     _refuse_two_of_one_kg(kgs, linked - starts[owner], owner, component, path)
     members = np.full((count, len(kgs)), ABSENT, dtype=np.int32)
     members[component, owner] = linked - starts[owner]
     return _in_canonical_order(kgs, _without_single_members(members, path, dropped))
+
+
+def _duplicates(kgs: Sequence[KnowledgeGraph], starts: JointIds, ends: Sequence[JointIds]) -> JointIds:
+    """The entities that links inside a KG make duplicates of another one.
+
+    Of entities that such links connect, one is no duplicate: one that is never on the right, the first by id.
+    """
+    owners = [np.searchsorted(starts, end, side="right") - 1 for end in ends]
+    inside = (owners[0] == owners[1]) & (ends[0] < starts[-1])
+    left, right = (end[inside] for end in ends)
+    entity, numbers = np.unique(np.r_[left, right], return_inverse=True)
+    edges = (np.ones(len(left), dtype=bool), (numbers[: len(left)], numbers[len(left) :]))
+    _, cluster = connected_components(coo_array(edges, shape=(len(entity), len(entity))), directed=False)
+    owner = np.searchsorted(starts, entity, side="right") - 1
+    names = [kgs[kg].entities[int(at - starts[kg])] for kg, at in zip(owner, entity, strict=True)]
+    columns = {"cluster": cluster, "is_right": np.isin(entity, right[left != right]), "name": names, "entity": entity}
+    order = pl.DataFrame(columns).sort("cluster", "is_right", "name")
+    return np.asarray(order.filter(~pl.col("cluster").is_first_distinct())["entity"].to_numpy())
 
 
 def _with_ids_for(unknown: pl.Series, joint_ids: JointIds, entities: pl.Series, first: int) -> JointIds:

@@ -23,7 +23,7 @@ XML_ESCAPES = {"&": "&amp;", "'": "&apos;", "<": "&lt;"}
 
 def write_alignment_rdf(run: Run, folder: Path) -> int:
     """Writes one file for each pair of KGs and returns the number of pairs of entities in all of them."""
-    table = mapping_table(run)
+    table = mapping_table(run).filter(pl.col("left_kg") != pl.col("right_kg"))  # there is no file for one KG
     values = [pl.col(side).str.replace_many(XML_ESCAPES) for side in ("left_iri", "right_iri")]
     values.append(pl.col("confidence").round(6))
     for a, b in combinations(run.alignment.task.kg_names, 2):

@@ -10,8 +10,12 @@ from multiea.runs.run import Run
 
 
 def mapping_table(run: Run) -> pl.DataFrame:
-    """The pairs of the alignment with the columns left_iri, right_iri, left_name and right_name added."""
-    kgs, pairs = run.alignment.task.kgs, run.alignment.pairs
+    """All pairs of the alignment with the columns left_iri, right_iri, left_name and right_name added.
+
+    Pairs of duplicates come last, those inside a KG included.
+    """
+    alignment, kgs = run.alignment, run.alignment.task.kgs
+    pairs = pl.concat([alignment.pairs, alignment.duplicate_pairs])
     entities = entity_table(kgs).with_columns(iri=pl.concat([entity_iris(kg.entities, kg.name) for kg in kgs]))
     for side in ("left", "right"):
         columns = {"kg": f"{side}_kg", "entity": side, "iri": f"{side}_iri", "name": f"{side}_name"}

@@ -12,6 +12,7 @@ from multiea.data.groups import ABSENT
 from multiea.data.iris import ENTITY, GROUP, entity_iris
 from multiea.data.task import Task
 from multiea.foundation.errors import SettingError, resolve
+from multiea.grouping.alignment import AlignmentResult
 from multiea.runs.run import Run
 
 
@@ -20,13 +21,15 @@ class MergedNames:
     """IRIs of the entities of all KGs in joint order, before and after merging.
 
     offsets: (M + 1,) where each KG begins. iris: (N,) the IRI of each entity. merged: (N,) the IRI of its group's
-    representative; its own IRI if it is in no group. group: (N,) the id of its group, null if it has none.
+    representative; its own IRI if it is in no group. group: (N,) the id of its group, null if it has none. member: (N,)
+    for a duplicate the member of its KG in the group, -1 for all other entities.
     """
 
     offsets: np.ndarray
     iris: pl.Series
     merged: pl.Series
     group: pl.Series
+    member: np.ndarray
 
     def merged_in_kg(self, kg: int) -> pl.Series:
         """The merged IRIs of the entities of one KG, (E,)."""
@@ -66,7 +69,17 @@ def merged_names(run: Run, prefer: Sequence[str] = ()) -> MergedNames:
         iris,
         entities.select(pl.coalesce("merged", "iri")).to_series().alias("merged"),
         entities["id"].alias("group"),
+        _members_of_duplicates(alignment, members),
     )
+
+
+def _members_of_duplicates(alignment: AlignmentResult, members: np.ndarray) -> np.ndarray:
+    """For each entity that is a duplicate the member of its KG, otherwise -1, (N,); members: of all groups."""
+    duplicates, starts = alignment.duplicates, alignment.task.entity_offsets
+    member = np.full(starts[-1], ABSENT, dtype=np.int64)
+    row = duplicates.group + len(members) - len(alignment.found.groups)
+    member[duplicates.entity + starts[duplicates.kg]] = members[row, duplicates.kg]
+    return member
 
 
 def _kgs_by_preference(task: Task, prefer: Sequence[str]) -> list[str]:

@@ -20,7 +20,7 @@ from multiea.grouping.calibration import Calibration
 from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.lineage import Ancestor, GroupIds, follow, group_ids
-from multiea.grouping.tables import duplicate_table, member_table, pair_table
+from multiea.grouping.tables import duplicate_pair_table, duplicate_table, member_table, pair_table
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.enhancement import Pairs
@@ -85,7 +85,7 @@ class AlignmentResult:
         """All pairs of members: group_id, left_kg, left, right_kg, right, confidence, matched, status.
 
         confidence: the probability that the two are the same. matched: whether they are each other's best match;
-        otherwise the pair follows from other pairs of its group. Duplicates are not included.
+        otherwise the pair follows from other pairs of its group. duplicate_pairs has those of duplicates.
         """
         known_ids, found_ids = self.group_ids()
         nothing_known = np.zeros(self.found.groups.members.shape, dtype=bool)
@@ -95,6 +95,11 @@ class AlignmentResult:
                 pair_table(self.found, found_ids, nothing_known, self.task.kgs),
             ]
         )
+
+    @property
+    def duplicate_pairs(self) -> pl.DataFrame:
+        """All pairs with one or two duplicates, inside a KG and between KGs; columns as in pairs."""
+        return duplicate_pair_table(self.groups, self.task.kg_names)
 
     @property
     def known(self) -> FoundGroups:

@@ -38,6 +38,10 @@ class Duplicates:
     def __len__(self) -> int:
         return len(self.group)
 
+    def take(self, kept: np.ndarray) -> Duplicates:
+        """Some of the duplicates, given by a mask."""
+        return Duplicates(self.group[kept], self.kg[kept], self.entity[kept], self.confidence[kept])
+
     def renumbered(self, positions: Sequence[np.ndarray], columns: Sequence[int]) -> Duplicates:
         """The same over renumbered entities and KGs; positions, columns: as in FoundGroups.renumbered."""
         kg, entity = self.kg.copy(), self.entity.copy()

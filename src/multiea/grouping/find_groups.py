@@ -8,13 +8,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from multiea.data.groups import ABSENT
+from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
 from multiea.grouping.calibration import Calibration
 from multiea.grouping.duplicates import Duplicates, find_duplicates
-from multiea.grouping.duplicates_by_evidence import CopyFinder, find_copies, repeating_kgs, summed_scores
+from multiea.grouping.duplicates_by_evidence import (
+    CLEAR,
+    CopyFinder,
+    clear_groups,
+    find_copies,
+    repeating_kgs,
+    summed_scores,
+)
 from multiea.grouping.found_groups import FoundGroups
-from multiea.grouping.matching import join_matches, matched_inside, mutual_matches, scores_inside
+from multiea.grouping.matching import join_matches, matched_inside, mutual_matches, scores_inside, total_scores
+from multiea.grouping.roles import roles_of
 from multiea.settings.tree import AUTO
 from multiea.similarity.enhancement import Pairs
 from multiea.similarity.mean_similarity import MeanSimilarity
@@ -38,13 +46,16 @@ def find_groups(
     """
     kgs = sorted({task.kg_names.index(name) for name in with_duplicates})
     matches = mutual_matches(scores, pools, kgs)
-    if compared.evidence is not None and not kgs:  # repeated entities share a score, which is low for each
-        matches = matches.above(calibration.score_at(LEAST_PROBABILITY))
+    total = total_scores(matches, scores, pools, kgs if compared.evidence is not None else ())
+    if compared.evidence is not None:
+        strong = total >= calibration.score_at(LEAST_PROBABILITY)
+        matches, total = matches.take(strong), total[strong]
     groups = join_matches(matches, task.kg_names)
     similarity = _similarity(task, compared)
     copies = Duplicates()
     if kgs and compared.evidence is not None:
-        groups, copies = find_copies(CopyFinder(task.seeds, groups, pools, similarity), groups, kgs)
+        is_clear = clear_groups(groups, matches, total)
+        groups, copies = find_copies(_finder(task, groups, is_clear, pools, similarity), groups, kgs)
     has_evidence = [part.any(dim=1).cpu().numpy() for part in similarity.embeddings]
     if compared.evidence is not None:
         has_evidence = [one | other for one, other in zip(has_evidence, compared.evidence.has_any(), strict=True)]
@@ -69,9 +80,19 @@ def chosen_duplicates(
         return list(wanted)
     if compared.evidence is None:
         return []
-    groups = join_matches(mutual_matches(scores, pools, range(len(pools))), task.kg_names)
-    finder = CopyFinder(task.seeds, groups, pools, _similarity(task, compared))
+    every = range(len(pools))
+    matches = mutual_matches(scores, pools, every)
+    matches = matches.take(total_scores(matches, scores, pools, every) >= CLEAR)
+    groups = join_matches(matches, task.kg_names)
+    is_clear = np.ones(len(groups), dtype=bool)
+    finder = _finder(task, groups, is_clear, pools, _similarity(task, compared))
     return [task.kg_names[kg] for kg in repeating_kgs(finder, pools)]
+
+
+def _finder(
+    task: Task, groups: Groups, is_clear: np.ndarray, pools: Sequence[np.ndarray], similarity: MeanSimilarity
+) -> CopyFinder:
+    return CopyFinder(task.seeds, groups, is_clear, pools, similarity, [roles_of(kg) for kg in task.kgs])
 
 
 def _similarity(task: Task, compared: Comparable) -> MeanSimilarity:

@@ -35,7 +35,10 @@ class Matches:
 
     def above(self, least: float) -> Matches:
         """The matches with at least this score."""
-        kept = self.score >= least
+        return self.take(self.score >= least)
+
+    def take(self, kept: np.ndarray) -> Matches:
+        """Some of the matches, given by a mask."""
         return Matches(self.left[kept], self.right[kept], self.score[kept], self.owner, self.position)
 
     def members(self, candidates: np.ndarray, row: np.ndarray, kgs: int) -> np.ndarray:
@@ -93,19 +96,40 @@ def cliques(matches: Matches, kg_names: tuple[str, ...]) -> tuple[Groups, np.nda
     return Groups(kg_names, matches.members(candidates, row, len(kg_names))), weakest[found]
 
 
+def total_scores(matches: Matches, scores: Scores, pools: Sequence[np.ndarray], repeating: Sequence[int]) -> np.ndarray:
+    """The scores of matches; of an entity with KGs that repeat entities its total with such a KG, (matches,).
+
+    Repeated entities share the score of their counterpart; its total says whether it has a counterpart at all.
+    """
+    starts, total = offsets(map(len, pools)), matches.score.copy()
+    owners = matches.owner[matches.left], matches.owner[matches.right]
+    for a, b in combinations(range(len(pools)), 2):
+        own = np.flatnonzero((owners[0] == a) & (owners[1] == b))
+        for one, other, end in ((a, b, matches.left), (b, a, matches.right)):
+            if other in repeating and len(own):
+                sums = scores[one, other].row_sums().numpy()
+                total[own] = np.maximum(total[own], sums[end[own] - starts[one]])
+    return total
+
+
 def matched_inside(groups: Groups, matches: Matches) -> np.ndarray:
     """Which pairs of members are matches themselves, (groups, M, M)."""
-    kgs = groups.members.shape[1]
-    group_of = np.full(len(matches.owner), ABSENT)
-    for kg in range(kgs):
-        rows = np.flatnonzero(groups.present[:, kg])
-        own = np.flatnonzero(matches.owner == kg)
-        group_of[own[positions_in_pool(matches.position[own], groups.members[rows, kg])]] = rows
+    kgs, group_of = groups.members.shape[1], group_of_candidates(groups, matches)
     inside = (group_of[matches.left] != ABSENT) & (group_of[matches.left] == group_of[matches.right])
     result = np.zeros((len(groups), kgs, kgs), dtype=bool)
     row, left, right = (part[inside] for part in (group_of[matches.left], matches.left, matches.right))
     result[row, matches.owner[left], matches.owner[right]] = True
     return result | result.transpose(0, 2, 1)
+
+
+def group_of_candidates(groups: Groups, matches: Matches) -> np.ndarray:
+    """The group of each candidate, by row, -1 without one."""
+    group_of = np.full(len(matches.owner), ABSENT)
+    for kg in range(groups.members.shape[1]):
+        rows = np.flatnonzero(groups.present[:, kg])
+        own = np.flatnonzero(matches.owner == kg)
+        group_of[own[positions_in_pool(matches.position[own], groups.members[rows, kg])]] = rows
+    return group_of
 
 
 def scores_inside(groups: Groups, scores: Scores, pools: Sequence[np.ndarray]) -> np.ndarray:

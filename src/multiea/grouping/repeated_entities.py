@@ -19,8 +19,8 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.similarity.mean_similarity import MeanSimilarity
 
 GROUPS_PER_ENTITY = 3  # the most similar ones beside structure, which are compared by all evidence
-LEAST_PROBABILITY = 0.5
-FEWEST_MATCHED = 30  # from which it is learned how similar an entity is to a wrong group
+LEAST_PROBABILITY = 0.35  # as of a match that joins groups
+FEWEST_MATCHED = 10  # from which it is learned how similar an entity is to a wrong group
 
 
 @dataclass(frozen=True)
@@ -61,29 +61,29 @@ def mean_similarity(
     return np.asarray(total / np.maximum(count, 1))
 
 
-def probability_of_copies(
-    nearest: NearestGroups, unmatched: np.ndarray, matched: np.ndarray, asked: np.ndarray
-) -> np.ndarray:
-    """For each of some entities the probability that it is a copy of the member of its nearest group.
+def probability_beyond_chance(observed: np.ndarray, wrong: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """For each of some similarities the probability that an entity reaches it by being the same, not by chance.
 
-    unmatched, matched: positions of entities; the nearest groups of matched ones are wrong. asked: positions.
+    observed: similarities of a mixture of both. wrong: of entities to groups they do not belong to. asked: (n,). One
+    more wrong one is counted at each level, so that a single similar entity among many is not yet certain.
     """
-    observed, wrong = (nearest.similarity[some] for some in (unmatched, matched))
     if len(wrong) < FEWEST_MATCHED or not len(observed):
         return np.zeros(len(asked))
-    level = np.r_[observed, wrong]
     is_observed = np.r_[np.ones(len(observed)), np.zeros(len(wrong))]
-    values, place = np.unique(level, return_inverse=True)
+    values, place = np.unique(np.r_[observed, wrong], return_inverse=True)
     weight = np.bincount(place)
     share = isotonic_regression(np.bincount(place, is_observed) / weight, weights=weight).x
+    level, of_value = np.unique(share, return_inverse=True)
+    count = np.bincount(of_value, weight)
+    share = (level * count / (count + 1))[of_value]
     ratio = len(observed) / len(wrong) * (1 - share) / np.maximum(share, 1e-12)  # of the densities
     probability = np.clip(1 - _share_of_others(observed, wrong) * ratio, 0, 1)
-    below = np.searchsorted(values, nearest.similarity[asked], side="right") - 1
-    return np.where((nearest.group[asked] != ABSENT) & (below >= 0), probability[np.maximum(below, 0)], 0.0)
+    below = np.searchsorted(values, asked, side="right") - 1
+    return np.where((asked > 0) & (below >= 0), probability[np.maximum(below, 0)], 0.0)
 
 
 def _share_of_others(observed: np.ndarray, wrong: np.ndarray) -> float:
-    """The share of unmatched entities that are not copies: twice those below the median of wrong groups."""
+    """The share of entities that are similar by chance: twice those below the median of wrong groups."""
     return float(min(1.0, 2 * np.mean(observed <= np.median(wrong))))
 
 

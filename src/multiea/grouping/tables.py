@@ -49,6 +49,35 @@ def duplicate_table(duplicates: Duplicates, ids: list[str], kgs: Sequence[Knowle
     return _with_names(table.sort("group_id", "kg", "entity"), kgs)
 
 
+def duplicate_pair_table(members: pl.DataFrame, kg_names: Sequence[str]) -> pl.DataFrame:
+    """One row per pair of members of which one or both are duplicates; members: of all groups, one row each.
+
+    The KG on the left is the first of the two in kg_names, as in pair_table. A pair inside a KG has the member of the
+    group on the left, and counts as matched; the other pairs follow from these. confidence: the lower one of the
+    duplicates.
+    """
+    number = {name: at for at, name in enumerate(kg_names)}
+    ends = members.with_columns(is_duplicate=pl.col("status") == "duplicate")
+    ends = ends.filter(pl.col("is_duplicate").any().over("group_id"))
+    ends = ends.sort(pl.col("kg").replace_strict(number, return_dtype=pl.Int64), "is_duplicate", "entity")
+    ends = ends.with_row_index("at")
+    pairs = ends.join(ends, on="group_id", suffix="_right").filter(
+        pl.col("is_duplicate") | pl.col("is_duplicate_right"), pl.col("at") < pl.col("at_right")
+    )
+    pairs = pairs.with_columns(
+        left_kg="kg",
+        left="entity",
+        right_kg="kg_right",
+        right="entity_right",
+        confidence=pl.min_horizontal(
+            pl.when("is_duplicate").then("confidence"), pl.when("is_duplicate_right").then("confidence_right")
+        ),
+        matched=(pl.col("kg") == pl.col("kg_right")) & ~pl.col("is_duplicate"),
+        status=pl.lit("duplicate"),
+    )
+    return pairs.sort("group_id", "at", "at_right").select(PAIR_COLUMNS)
+
+
 def pair_table(found: FoundGroups, ids: list[str], is_known: np.ndarray, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
     """One row per pair of members, group by group. is_known: (groups, M) which members were given as seeds."""
     entities = found.groups.to_table(kgs)

@@ -12,6 +12,6 @@ REQUIRED_FILES = (
     "embeddings.safetensors",
     "manifest.json",
 )
-CHECKED_FILES = ("seeds.tsv", "held_out.tsv", "validation.tsv", "open_seeds.jsonl", "groups.tsv")
+CHECKED_FILES = ("seeds.tsv", "held_out.tsv", "validation.tsv", "open_seeds.jsonl", "groups.tsv", "duplicates.tsv")
 # Names of a KG's signatures in the embeddings file; the first release called marks "labels".
 SIGNATURE_MARKS, SIGNATURE_WEIGHTS = "/signature labels", "/signature weights"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import tomli_w
 import torch
 from safetensors.torch import save_file
@@ -47,6 +48,8 @@ def save_run(run: Run, out: Path, *, force: bool = False) -> None:
         if len(task.open_seeds):
             task.open_seeds.write(task.kgs, folder / "open_seeds.jsonl")
         write_groups(alignment.found.groups, task.kgs, folder / "groups.tsv")
+        if len(alignment.duplicates):
+            _write_duplicates(alignment, folder / "duplicates.tsv")
         alignment.groups.write_parquet(folder / "groups.parquet")
         alignment.pairs.write_parquet(folder / "pairs.parquet")
         if alignment.ids is not None and alignment.ids.lineage.height:
@@ -90,6 +93,15 @@ def digests(folder: Path) -> dict[str, str]:
     """Hashes of the text files, in which a lost line would go unnoticed."""
     names = [name for name in CHECKED_FILES if (folder / name).is_file()]
     return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def _write_duplicates(alignment: AlignmentResult, path: Path) -> None:
+    """One row per duplicate, with the member of its KG in groups.tsv that it repeats."""
+    is_of_member = (pl.col("left_kg") == pl.col("right_kg")) & pl.col("matched")
+    table = alignment.duplicate_pairs.filter(is_of_member).select(
+        "group_id", kg="left_kg", duplicate="right", member="left", confidence="confidence"
+    )
+    table.sort("kg", "duplicate").write_csv(path, separator="\t", quote_style="never")
 
 
 def _save_embeddings(alignment: AlignmentResult, path: Path) -> None:

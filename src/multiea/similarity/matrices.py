@@ -56,6 +56,11 @@ class Matrix(ABC):
             scores.append(top.values[:, 0].float().cpu())
         return torch.cat(columns), torch.cat(scores)
 
+    def row_sums(self) -> Tensor:
+        """The sum of each row, on the CPU."""
+        parts = [scores.sum(1).float().cpu() for _, scores in blocks(self)]
+        return torch.cat(parts) if parts else torch.zeros(0)
+
 
 class Cosines(Matrix):
     """Cosines of embeddings of unit length."""

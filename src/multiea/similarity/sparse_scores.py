@@ -98,6 +98,10 @@ class SparseScores(Matrix):
         single = (allow_ties | (scores[:, 0] > scores[:, 1])) & (scores[:, 0] > 0)
         return torch.where(single, columns[:, 0], ABSENT).cpu(), scores[:, 0].float().cpu()
 
+    def row_sums(self) -> Tensor:
+        """The sum of each row, on the CPU."""
+        return self.values.new_zeros(self.shape[0]).index_add(0, self.row, self.values).float().cpu()
+
     def top(self, count: int, above: float = 0.0) -> tuple[Tensor, Tensor]:
         """For each row its best columns and their scores, (rows, count), best first; -1 and 0 where there are fewer.
 
