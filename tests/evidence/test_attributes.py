@@ -7,12 +7,15 @@ import pytest
 
 from multiea import KnowledgeGraph
 from multiea.evidence.anchors import Anchors
-from multiea.evidence.attributes import attribute_features, attribute_tables
+from multiea.evidence.attributes import attribute_features, attribute_tables, numeric_tables
+from multiea.evidence.numbers import quantities
 from support.evidence import products, table_kg
 
 
 def similarity(kgs: list[KnowledgeGraph], anchors: Anchors | None = None, *, with_names: bool = False) -> np.ndarray:
-    one, other = attribute_features(kgs, attribute_tables(kgs), anchors, with_names=with_names)
+    tables = attribute_tables(kgs)
+    found = None if anchors is None else quantities(numeric_tables(tables), anchors)
+    one, other = attribute_features(kgs, tables, found, with_names=with_names)
     return products(one, other)
 
 

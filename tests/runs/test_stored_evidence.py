@@ -41,6 +41,11 @@ def assert_same_evidence(one: Evidence | None, other: Evidence | None) -> None:
     assert set(one.kinds) == set(other.kinds)
     for has, same in zip(one.has_structure, other.has_structure, strict=True):
         np.testing.assert_array_equal(has, same)
+    assert one.conflicts.keys() == other.conflicts.keys()
+    for pair, conflicts in one.conflicts.items():
+        for part in ("against", "total"):
+            matrices = (getattr(side, part).toarray() for side in (conflicts, other.conflicts[pair]))
+            np.testing.assert_array_equal(*matrices)
     for kind, stored in one.kinds.items():
         assert stored.similarity.keys() == other.kinds[kind].similarity.keys()
         for pair, matrix in stored.similarity.items():

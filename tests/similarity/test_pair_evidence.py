@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
 from torch.nn.functional import normalize
 
+from multiea.evidence.conflicts import OpposedPairs
 from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE, Evidence, EvidenceOfKind
 from multiea.graph.sparse_rows import no_entries
 from multiea.similarity.int8_embeddings import Int8Embeddings
@@ -152,3 +155,45 @@ def test_known_pairs_that_are_no_candidates_teach_nothing() -> None:
     scores = search(*nothing, 5, None, own.added)
     row, column = (part[:3] for part in np.nonzero(own.added.toarray() == 0))
     assert len(own.examples(scores, (row[:1], column[:1])).features) == 0
+
+
+def opposed_names(evidence: Evidence, against: float, total: float) -> Evidence:
+    """The same evidence, where all pairs with similar names have a conflict."""
+    names = evidence.kinds[NAMES].similarity[PAIR].tocoo()
+    parts = (
+        sp.csr_array((np.full(names.nnz, value, np.float32), (names.row, names.col)), shape=names.shape)
+        for value in (against, total)
+    )
+    return replace(evidence, conflicts={PAIR: OpposedPairs(*parts)})
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, Weights()])
+def test_conflicts_are_subtracted_in_log_odds_whatever_the_weights_are(weights: Weights) -> None:
+    evidence = random_evidence()
+    plain, opposed = (PairEvidence.of(one, PAIR, weights) for one in (evidence, opposed_names(evidence, -2.0, 100.0)))
+    names = evidence.kinds[NAMES].similarity[PAIR].toarray() > 0
+    taken = (plain.added - opposed.added).toarray() * plain.weights.sum()
+    np.testing.assert_allclose(taken[names], 2.0, rtol=1e-4)
+    assert not taken[~names].any()
+
+
+def test_a_pair_whose_values_speak_against_it_is_doubtful_however_similar_its_names_are() -> None:
+    plain = random_evidence(with_structure=False)
+    some, none = (PairEvidence.of(opposed_names(plain, -0.1, total), PAIR, Weights()) for total in (100.0, 0.0))
+    names = plain.kinds[NAMES].similarity[PAIR].toarray() > 0
+    assert none.added.toarray()[names].max() < 0.75 * some.added.toarray()[names].max()
+
+
+def test_other_weights_and_examples_keep_conflicts() -> None:
+    evidence = opposed_names(random_evidence(), -2.0, 100.0)
+    own, other = (PairEvidence.of(evidence, PAIR, weights) for weights in (Weights(), WEIGHTS))
+    found = []
+    for one in (own, other):
+        left, right = (Int8Embeddings(part) for part in one.scaled_embeddings(*random_embeddings(evidence)))
+        found.append(search(left, right, 50, None, one.added))
+    again = own.rescored(found[0], other)
+    keys, places, same = np.intersect1d(again.keys.numpy(), found[1].keys.numpy(), return_indices=True)
+    assert len(keys) > 100
+    np.testing.assert_allclose(again.values.numpy()[places], found[1].values.numpy()[same], atol=5e-3)
+    examples = own.examples(found[0], (found[0].row.numpy()[:5], found[0].column.numpy()[:5]))
+    assert np.asarray(examples.conflicts).min() == pytest.approx(-2)

@@ -12,10 +12,9 @@ import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.properties import attributes_of, names_of
-from multiea.evidence.anchors import Anchors
 from multiea.evidence.features import Features
 from multiea.evidence.names import plain_names
-from multiea.evidence.numbers import grid_tokens, quantities, rounded_tokens
+from multiea.evidence.numbers import Quantity, grid_tokens, rounded_tokens
 from multiea.evidence.text import plain_text
 from multiea.evidence.tokens import tf_idf, token_counts
 from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values
@@ -27,6 +26,11 @@ LONGEST_WHOLE_VALUE = 64  # characters of a value that also counts as a whole
 def attribute_tables(kgs: Sequence[KnowledgeGraph]) -> list[pl.DataFrame]:
     """The parsed attributes of each KG: entity, property, value, type, number, date, kind."""
     return [parsed_values(attributes_of(kg)) for kg in kgs]
+
+
+def numeric_tables(tables: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The numbers among parsed attributes."""
+    return [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_finite()) for table in tables]
 
 
 def has_attributes(kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame], *, with_names: bool) -> list[bool]:
@@ -42,19 +46,17 @@ def has_attributes(kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame]
 
 
 def attribute_features(
-    kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame], anchors: Anchors | None, *, with_names: bool
+    kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame], found: Sequence[Quantity] | None, *, with_names: bool
 ) -> list[Features]:
     """For each KG one row per entity with all its values; with_names: words of names count as well.
 
-    anchors: pairs of entities that are probably the same, from which corresponding numbers are found; without them
-    numbers count wherever they are alike, to find anchors.
+    found: the numbers that correspond; without them numbers count wherever they are alike, to find anchors.
     """
-    numeric = [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_finite()) for table in tables]
-    found = [] if anchors is None else quantities(numeric, anchors)
+    numeric = numeric_tables(tables)
     has_any = has_attributes(kgs, tables, with_names=with_names)
     tokens = []
     for number, (kg, table) in enumerate(zip(kgs, tables, strict=True)):
-        numbers = rounded_tokens(numeric[number]) if anchors is None else grid_tokens(numeric[number], number, found)
+        numbers = rounded_tokens(numeric[number]) if found is None else grid_tokens(numeric[number], number, found)
         own = pl.concat([value_tokens(table), numbers])
         if with_names:
             names = plain_names(kg)

@@ -12,10 +12,13 @@ import scipy.sparse as sp
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.evidence.anchors import are_enough, find_anchors
-from multiea.evidence.attributes import attribute_features, attribute_tables, has_attributes
-from multiea.evidence.features import Features
+from multiea.evidence.attributes import attribute_features, attribute_tables, has_attributes, numeric_tables
+from multiea.evidence.conflicts import Conflicts, OpposedPairs, find_conflicts
+from multiea.evidence.correspondence import ComparableValues
+from multiea.evidence.features import Features, in_half
 from multiea.evidence.name_model import NameModel
 from multiea.evidence.names import model_features, name_features
+from multiea.evidence.numbers import quantities
 from multiea.evidence.pair_search import LEAST_SIMILARITY, similar_pairs, similarities_of
 from multiea.foundation import progress
 from multiea.settings.tree import EVIDENCE
@@ -23,6 +26,7 @@ from multiea.settings.tree import EVIDENCE
 STRUCTURE, NAMES, ATTRIBUTES = EVIDENCE
 MODEL = "model"  # the vectors of a name model
 NEIGHBOURS = "neighbours"  # matched ones; a part of structure
+CONFLICTS = "conflicts"  # of corresponding values; a part of attributes
 Pair = tuple[int, int]
 COMPLETED = 5  # the best candidates of each entity by one kind of evidence are compared by all other kinds as well
 
@@ -54,12 +58,6 @@ class EvidenceOfKind:
         return EvidenceOfKind(similarity, [has[pool] for has, pool in zip(self.has_any, pools, strict=True)], inside)
 
 
-def in_half(matrix: sp.csr_array) -> sp.csr_array:
-    """Values as a run folder stores them, so that an opened run scores the same."""
-    values = matrix.data.astype(np.float16).astype(np.float32)
-    return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
 def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
     entries = matrix.tocoo()
     other = entries.row != entries.col
@@ -68,15 +66,20 @@ def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
 
 @dataclass(frozen=True)
 class Evidence:
-    """All kinds of evidence of a task beside structure, and for structure which entities have a triple."""
+    """All kinds of evidence of a task beside structure, and for structure which entities have a triple.
+
+    conflicts: for each pair of KGs the candidates of these kinds whose values conflict.
+    """
 
     kinds: Mapping[str, EvidenceOfKind] = field(default_factory=dict)
     has_structure: Sequence[np.ndarray] = ()
+    conflicts: Mapping[Pair, OpposedPairs] = field(default_factory=dict)
 
     def within(self, pools: Sequence[np.ndarray]) -> Evidence:
         """The evidence of some entities of each KG, given by their positions."""
         has_structure = [has[pool] for has, pool in zip(self.has_structure, pools, strict=True)]
-        return Evidence({kind: one.within(pools) for kind, one in self.kinds.items()}, has_structure)
+        conflicts = {(a, b): one.within(pools[a], pools[b]) for (a, b), one in self.conflicts.items()}
+        return Evidence({kind: one.within(pools) for kind, one in self.kinds.items()}, has_structure, conflicts)
 
     @property
     def has_triples(self) -> bool:
@@ -90,7 +93,8 @@ class Evidence:
 
     def without_structure(self) -> Evidence:
         """The other kinds alone, where no mark has arrived yet."""
-        return Evidence(self.beside_structure, [np.zeros(len(has), dtype=bool) for has in self.has_structure])
+        nothing = [np.zeros(len(has), dtype=bool) for has in self.has_structure]
+        return Evidence(self.beside_structure, nothing, self.conflicts)
 
     def has_any(self) -> list[np.ndarray]:
         """For each KG which entities have evidence of any kind beside structure."""
@@ -114,6 +118,7 @@ def collect_evidence(
     """
     features: dict[str, list[Features]] = {}
     found: dict[str, EvidenceOfKind] = {}
+    conflicts: dict[Pair, OpposedPairs] = {}
     steps = len({NAMES, ATTRIBUTES} & set(kinds)) + (name_model is not None)
     with progress.stage("comparing names and attributes", steps) as advance:
         if NAMES in kinds:
@@ -130,13 +135,28 @@ def collect_evidence(
             if not are_enough(anchors, len(kgs)):  # comparing words as well takes as long again
                 by_words = EvidenceOfKind.of(attribute_features(kgs, tables, None, with_names=NAMES in kinds))
                 anchors = find_anchors([one.similarity for one in (by_words, *found.values())], seeds)
-            features[ATTRIBUTES] = attribute_features(kgs, tables, anchors, with_names=NAMES in kinds)
+            numbers = quantities(numeric_tables(tables), anchors)
+            features[ATTRIBUTES] = attribute_features(kgs, tables, numbers, with_names=NAMES in kinds)
             found[ATTRIBUTES] = EvidenceOfKind.of(features[ATTRIBUTES], repeating)
             advance(1)
         found = _completed(found, features)
+        if ATTRIBUTES in found:
+            values = ComparableValues(tables, [len(kg.entities) for kg in kgs], numbers)
+            conflicts = _conflicts(found, find_conflicts(values, anchors))
     usable = {kind: one for kind, one in found.items() if any(pair.nnz for pair in one.similarity.values())}
     has_structure = [kg.degrees > 0 if STRUCTURE in kinds else np.zeros(len(kg.entities), bool) for kg in kgs]
-    return Evidence(usable, has_structure)
+    return Evidence(usable, has_structure, conflicts)
+
+
+def _conflicts(found: Mapping[str, EvidenceOfKind], properties: Mapping[Pair, Conflicts]) -> dict[Pair, OpposedPairs]:
+    """What conflicting values say about the candidates of all kinds."""
+    opposed = {}
+    for pair, conflicts in properties.items():
+        candidates = [one.similarity[pair] for one in found.values()]
+        shape = candidates[0].shape
+        row, column = np.divmod(np.unique(np.concatenate([*map(_keys, candidates)])), max(shape[1], 1))
+        opposed[pair] = conflicts.at(row, column, shape).in_half()
+    return opposed
 
 
 def _completed(

@@ -26,6 +26,12 @@ class Links:
         """With how many each is linked."""
         return np.diff(self.starts)
 
+    def of_some(self, chosen: np.ndarray) -> np.ndarray:
+        """All that some are linked with."""
+        counts = self.counts[chosen]
+        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.asarray(self.items[np.repeat(self.starts[chosen], counts) + place])
+
 
 def crossed(left: Links, right: Links, one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All combinations of what the two ends of each pair are linked with: pair, left item, right item."""
@@ -36,6 +42,12 @@ def crossed(left: Links, right: Links, one: np.ndarray, other: np.ndarray) -> tu
     each = np.maximum(right_counts[pair], 1)
     left_item = left.items[left.starts[one[pair]] + place // each]
     return pair, left_item, right.items[right.starts[other[pair]] + place % each]
+
+
+def in_half(matrix: sp.csr_array) -> sp.csr_array:
+    """Values as a run folder stores them, so that an opened run scores the same."""
+    values = matrix.data.astype(np.float16).astype(np.float32)
+    return sp.csr_array((values, matrix.indices, matrix.indptr), shape=matrix.shape)
 
 
 @dataclass(frozen=True)

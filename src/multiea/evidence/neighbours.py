@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.evidence.evidence import NEIGHBOURS, Evidence, EvidenceOfKind, in_half
-from multiea.evidence.features import Features
+from multiea.evidence.evidence import NEIGHBOURS, Evidence, EvidenceOfKind
+from multiea.evidence.features import Features, in_half
 from multiea.evidence.pair_search import similar_pairs
 from multiea.evidence.tokens import counts, tf_idf
 

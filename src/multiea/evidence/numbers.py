@@ -39,7 +39,7 @@ class Quantity:
 def quantities(tables: Sequence[pl.DataFrame], anchors: Anchors) -> list[Quantity]:
     """The corresponding numeric properties of all KGs; tables: entity, property, number of each KG."""
     links = []
-    anchors = {pair: _some(*ends) for pair, ends in anchors.items()}
+    anchors = {pair: some_anchors(*ends) for pair, ends in anchors.items()}
     for (a, b), (left, right) in sorted(anchors.items()):
         columns = [_wide(tables[a], left), _wide(tables[b], right)]
         for p, x in columns[0].items():
@@ -51,7 +51,7 @@ def quantities(tables: Sequence[pl.DataFrame], anchors: Anchors) -> list[Quantit
     return [_quantity(cluster, tables, anchors) for cluster in clusters]
 
 
-def _some(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def some_anchors(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """At most so many anchors, evenly chosen: more would not say more."""
     step = max(1, len(left) // MOST_ANCHORS)
     return left[::step], right[::step]

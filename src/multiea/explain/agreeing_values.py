@@ -1,4 +1,4 @@
-"""Which attribute values of two entities agree, and which corresponding numbers differ."""
+"""Which attribute values of two entities agree, and which corresponding values differ or conflict."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ import polars as pl
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.properties import names_of
+from multiea.evidence.anchors import Anchors
 from multiea.evidence.attributes import attribute_tables, value_tokens
+from multiea.evidence.conflicts import Conflicts, find_conflicts
+from multiea.evidence.correspondence import UNKNOWN, ComparableValues
 from multiea.evidence.names import plain_names
 from multiea.evidence.numbers import WIDTHS, Quantity, quantities
 from multiea.evidence.values import NUMBER, TEXT
@@ -21,6 +24,7 @@ from multiea.explain.facts import ValuePair
 
 NAME = "name"  # shown as the property of names, whose words count among attributes
 MOST_WORDS, MOST_VALUES, MOST_DIFFERENT = 3, 5, 3
+LEAST_SHOWN = 0.5  # log-odds of a conflict that is shown
 MARKS = ("=", "@")  # tokens of whole values and of dates
 
 
@@ -60,6 +64,25 @@ class Values:
         agreeing = [*found, *(pair for pair in numbers if pair.agrees)]
         return (*agreeing[:MOST_VALUES], *[pair for pair in numbers if not pair.agrees][:MOST_DIFFERENT])
 
+    def conflicting(self, one: Node, other: Node) -> tuple[ValuePair, ...]:
+        """Values of corresponding properties that differ more than those of the same entity usually do."""
+        (a, i), (b, j) = sorted((one, other))
+        found = []
+        known = self._conflicts[a, b]
+        for correspondence, weights in zip(known.correspondences, known.weights, strict=True):
+            (level,) = correspondence.levels(np.array([i]), np.array([j]))
+            if level == UNKNOWN or weights[level] > -LEAST_SHOWN:
+                continue
+            p, q = correspondence.properties
+            left, right = (self._first_value(node, name) for node, name in (((a, i), p), ((b, j), q)))
+            pair = ValuePair(p, left, q, right, False) if one < other else ValuePair(q, right, p, left, False)
+            found.append((float(weights[level]), pair))
+        return tuple(pair for _, pair in sorted(found, key=lambda part: (part[0], part[1].left_property)))
+
+    def _first_value(self, node: Node, name: str) -> str:
+        own = self._tables[node[0]].filter(pl.col("entity") == node[1], pl.col("property") == name)
+        return str(own.sort("number", "value")["value"][0])
+
     def _values(self, node: Node) -> pl.DataFrame:
         """The values of an entity, and its names where their words count as well."""
         kg, entity = node
@@ -95,12 +118,21 @@ class Values:
         return [table.filter(pl.col("kind") == NUMBER, pl.col("number").is_not_null()) for table in self._tables]
 
     @cached_property
-    def _quantities(self) -> list[Quantity]:
+    def _anchors(self) -> Anchors:
         members, present, anchors = self._groups.members, self._groups.present, {}
         for a, b in combinations(range(len(self._kgs)), 2):
             both = present[:, a] & present[:, b]
             anchors[a, b] = (members[both, a], members[both, b])
-        return quantities(self._numeric, anchors)
+        return anchors
+
+    @cached_property
+    def _quantities(self) -> list[Quantity]:
+        return quantities(self._numeric, self._anchors)
+
+    @cached_property
+    def _conflicts(self) -> dict[tuple[int, int], Conflicts]:
+        values = ComparableValues(self._tables, [len(kg.entities) for kg in self._kgs], self._quantities)
+        return find_conflicts(values, self._anchors)
 
     @cached_property
     def _rarity(self) -> pl.DataFrame:

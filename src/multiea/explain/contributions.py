@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 import torch
 
-from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
+from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
+from multiea.graph.sparse_rows import values_at
 from multiea.grouping.alignment import AlignmentResult
-from multiea.similarity.pair_evidence import PairEvidence, values_at
+from multiea.similarity.pair_evidence import PairEvidence
 
-ORDER = (NAMES, MODEL, ATTRIBUTES, STRUCTURE, NEIGHBOURS)  # as kinds of evidence are shown
+ORDER = (NAMES, MODEL, ATTRIBUTES, CONFLICTS, STRUCTURE, NEIGHBOURS)  # as kinds of evidence are shown
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Contribution:
     """One kind of evidence of some pairs of entities, (pairs,) each.
 
     similarity: as compared, zero where the pair was no candidate. log_odds: the similarity times the weight, and more
-    where an entity lacks other kinds. has_left, has_right: which entities have such evidence at all.
+    where an entity lacks other kinds; of conflicts, both are what these take away. has_left, has_right: which entities
+    have such evidence at all.
     """
 
     kind: str
@@ -52,7 +54,7 @@ class Contributions:
         own = self._of_pair(pair)
         factors = own.row_factors[left] * own.column_factors[right]
         found = []
-        for kind, weight in sorted(zip(own.kinds, own.weights, strict=True), key=lambda one: ORDER.index(one[0])):
+        for kind, weight in zip(own.kinds, own.weights, strict=True):
             if kind == STRUCTURE:
                 similarity, has = cosine, has_structure
             else:
@@ -60,7 +62,11 @@ class Contributions:
                 similarity = values_at(evidence.similarity[pair], left, right)
                 has = (evidence.has_any[pair[0]][left], evidence.has_any[pair[1]][right])
             found.append(Contribution(kind, float(weight), similarity, weight * factors * similarity, *has))
-        return found
+        conflicts = values_at(own.conflicts, left, right)
+        if conflicts.any():
+            always = np.ones(len(left), dtype=bool)
+            found.append(Contribution(CONFLICTS, 1.0, conflicts, conflicts, always, always))
+        return sorted(found, key=lambda one: ORDER.index(one.kind))
 
     def _pair_evidence(self, pair: Pair) -> PairEvidence:
         assert self._evidence is not None

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from multiea.evidence.evidence import ATTRIBUTES, NAMES, NEIGHBOURS, STRUCTURE
+from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, NAMES, NEIGHBOURS, STRUCTURE
 from multiea.evidence.pair_search import CANDIDATES, LEAST_SIMILARITY
 from multiea.explain.agreeing_values import Values
 from multiea.explain.candidate_scores import CandidateScores, Node
 from multiea.explain.contributions import Contribution, Contributions
 from multiea.explain.explanation import CALIBRATION, COMPETITION, STEP_NAMES, THIRD_KGS, Step
-from multiea.explain.facts import Entity, Fact, ThirdEntity, agrees
+from multiea.explain.facts import Entity, Fact, ThirdEntity, ValuePair, agrees
 from multiea.explain.matched_neighbours import matched_neighbours
 from multiea.explain.matching_names import Names
 from multiea.explain.membership import Membership
@@ -84,6 +84,8 @@ class PairSteps:
         ]
         if lacking:
             return f"nothing to compare in {' and '.join(lacking)}: neutral", ()
+        if made.kind == CONFLICTS:
+            return "values that differ, but rarely do where entities are the same", self._conflicts(one, other)
         note = f"similarity {made.similarity[0]:.2f} x weight {made.weight:.1f}"
         said = made.weight * made.similarity[0]
         if said and abs(made.log_odds[0] / said - 1) > LEAST_FACTOR:
@@ -99,12 +101,17 @@ class PairSteps:
             note += f"; {counted(count, 'matched neighbour')}"
         elif made.kind == ATTRIBUTES:
             facts = self._values.compared(one, other)
+            conflicts = self._conflicts(one, other)
+            facts = tuple(fact for fact in facts if fact not in conflicts)
         else:
             names = self._names.best(one, other)
             facts = () if names is None else (replace(names, are_similar=bool(made.similarity[0] > 0)),)
         if made.kind != STRUCTURE and not made.similarity[0]:
             note = NOT_KEPT if any(map(agrees, facts)) else "too different to be candidates"
         return note, facts
+
+    def _conflicts(self, one: Node, other: Node) -> tuple[ValuePair, ...]:
+        return self._values.conflicting(one, other) if self._has_data else ()
 
     def _score_facts(self, name: str, one: Node, other: Node) -> tuple[str, tuple[Fact, ...]]:
         pair, ends = (one[0], other[0]), (np.array([one[1]]), np.array([other[1]]))

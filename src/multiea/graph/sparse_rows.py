@@ -24,3 +24,15 @@ def unit_rows(matrix: sp.csr_array) -> sp.csr_array:
     row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     lengths = np.sqrt(np.bincount(row, matrix.data.astype(np.float64) ** 2, minlength=matrix.shape[0]))
     return scaled(matrix, rows=1 / np.maximum(lengths, 1e-12))
+
+
+def values_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The values of some entries, zero where there is none."""
+    if not matrix.nnz:
+        return np.zeros(len(row))
+    matrix.sort_indices()
+    own_row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    keys = own_row * matrix.shape[1] + matrix.indices
+    wanted = row.astype(np.int64) * matrix.shape[1] + column
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, matrix.data[place], 0.0)

@@ -21,9 +21,6 @@ from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
 from multiea.similarity.weights import Mixing, Weights, learn_weight_of_structure, learn_weights
 
-RIVAL_QUANTILE = 0.9  # of the similarities of second best candidates
-MATCH_QUANTILE = 0.75  # of the similarities of best candidates
-DOUBTFUL_SHARE = 0.3  # of the way from the one to the other
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 
 
@@ -110,7 +107,7 @@ def _reweighted(one: Compared, evidence: Evidence, pair: Pair, weights: Weights)
         return one
     own = PairEvidence.of(evidence, pair, weights)
     scores = one.evidence.rescored(one.scores, own)
-    others = replace(one.others, no_counterpart=_doubtful_similarity(own, scores.values.device))
+    others = replace(one.others, no_counterpart=own.doubtful)
     return Compared(scores, others, float(own.weights.sum()), own)
 
 
@@ -131,23 +128,8 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
         left, right = map(Int8Embeddings, nothing)
         scores = sparse_scores(own.added, comparison.device)
     others = OtherCandidates.of(left, right)
-    others = replace(others, no_counterpart=_doubtful_similarity(own, comparison.device))
+    others = replace(others, no_counterpart=own.doubtful)
     return Compared(scores, others, float(own.weights.sum()), own)
-
-
-def _doubtful_similarity(evidence: PairEvidence, device: torch.device) -> float | None:
-    """Of a candidate whose names and attributes are doubtful, and whose embedding agrees in nothing.
-
-    By all kinds but the embeddings it lies between high second best candidates and good best ones: a best one below is
-    probably wrong, unless its embedding speaks for it. None where no pair has such evidence.
-    """
-    scores = sparse_scores(evidence.added, device)
-    best = torch.cat([side.top(2)[1] for side in (scores, scores.transposed())])
-    first, second = (best[:, place][best[:, place] > 0] for place in (0, 1))
-    if not len(first):
-        return None
-    rival = float(second.quantile(RIVAL_QUANTILE)) if len(second) else 0.0
-    return rival + DOUBTFUL_SHARE * max(float(first.quantile(MATCH_QUANTILE)) - rival, 0.0)
 
 
 def _normalised(one: Compared, enhancement: Enhancement, mixing: Mixing) -> SparseScores:

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from multiea.evidence.evidence import Evidence, EvidenceOfKind
-from multiea.graph.sparse_rows import no_entries
-from multiea.similarity.pair_evidence import PairEvidence, values_at
+from multiea.graph.sparse_rows import no_entries, values_at
+from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.weights import DEFAULT_WEIGHTS, Weights
 
 

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from multiea.evidence.evidence import NEIGHBOURS, STRUCTURE, Evidence, Pair
-from multiea.graph.sparse_rows import no_entries, scaled
+from multiea.graph.sparse_rows import no_entries, scaled, values_at
+from multiea.similarity.doubt import Doubt, weighed_conflicts
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
 
@@ -20,9 +21,10 @@ from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
 class PairEvidence:
     """What two KGs are compared by. A similarity is the weighted mean over the kinds of evidence.
 
-    kinds: that both KGs have; weights: of these, in log-odds. added: the weighted sum of all kinds but structure,
-    already multiplied by the factors. row_factors, column_factors: above one where an entity lacks some kind, so that
-    the others count more: what is missing is neutral.
+    kinds: that both KGs have; weights: of these, in log-odds. added: the weighted sum of all kinds but structure, less
+    conflicts. parts: the similarities by these kinds, already multiplied by the factors. row_factors, column_factors:
+    above one where an entity lacks some kind, so that the others count more: what is missing is neutral. conflicts:
+    what conflicting values take away, in log-odds. doubtful: the similarity of a doubtful candidate, if there is any.
     """
 
     kinds: tuple[str, ...]
@@ -31,6 +33,8 @@ class PairEvidence:
     parts: tuple[sp.csr_array, ...]
     row_factors: np.ndarray
     column_factors: np.ndarray
+    conflicts: sp.csr_array
+    doubtful: float | None
 
     @classmethod
     def of(cls, evidence: Evidence, pair: Pair, weights: Weights) -> PairEvidence:
@@ -53,7 +57,13 @@ class PairEvidence:
         parts = tuple(
             scaled(evidence.kinds[kind].similarity[pair], factors[0], factors[1]) for kind in kinds if kind != STRUCTURE
         )
-        return cls(kinds, own, _weighted_sum(kinds, own, parts, shape), parts, *factors)
+        added = _weighted_sum(kinds, own, parts, shape)
+        conflicts, doubt = no_entries(shape), Doubt.of(added)
+        if pair in evidence.conflicts:
+            conflicts, doubt = weighed_conflicts(added, evidence.conflicts[pair], total)
+            added = (added + conflicts * np.float32(1 / total)).tocsr()
+        doubtful = None if doubt is None else doubt.similarity
+        return cls(kinds, own, added, parts, factors[0], factors[1], conflicts, doubtful)
 
     @property
     def structure_share(self) -> float:
@@ -98,35 +108,26 @@ class PairEvidence:
             rights.append(is_right[entries])
             chosen.append(entries)
         every = np.concatenate(chosen)
-        return Examples(self.kinds, features[every], np.concatenate(queries), np.concatenate(rights))
+        conflicts = values_at(self.conflicts, row[every], column[every])
+        return Examples(self.kinds, features[every], np.concatenate(queries), np.concatenate(rights), conflicts)
 
     def rescored(self, scores: SparseScores, other: PairEvidence) -> SparseScores:
         """The same pairs by the same evidence with other weights, and hence other factors."""
         row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
         factors = other.row_factors[row] * other.column_factors[column]
         factors /= self.row_factors[row] * self.column_factors[column]
-        values = factors * (self.features(scores) @ (other.weights / max(other.weights.sum(), 1e-12)))
+        total = max(other.weights.sum(), 1e-12)
+        values = factors * (self.features(scores) @ (other.weights / total))
+        values += values_at(other.conflicts, row, column) / total
         return scores.with_values(torch.from_numpy(np.maximum(values, 1e-9)).to(scores.values))
 
 
 def _weighted_sum(
     kinds: Sequence[str], weights: np.ndarray, parts: Sequence[sp.csr_array], shape: tuple[int, int]
 ) -> sp.csr_array:
-    """The part of all kinds but structure in similarities."""
+    """The part of all kinds but structure in similarities, before conflicts."""
     added = no_entries(shape)
     of_parts = [weight for kind, weight in zip(kinds, weights, strict=True) if kind != STRUCTURE]
     for weight, part in zip(of_parts, parts, strict=True):
         added = added + part * np.float32(weight / max(weights.sum(), 1e-12))
     return added.tocsr()
-
-
-def values_at(matrix: sp.csr_array, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The values of some entries, zero where there is none."""
-    if not matrix.nnz:
-        return np.zeros(len(row))
-    matrix.sort_indices()
-    own_row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
-    keys = own_row * matrix.shape[1] + matrix.indices
-    wanted = row.astype(np.int64) * matrix.shape[1] + column
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, matrix.data[place], 0.0)

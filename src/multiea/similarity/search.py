@@ -55,10 +55,19 @@ def search(
 
 
 def sparse_scores(matrix: sp.csr_array, device: torch.device) -> SparseScores:
-    """The entries of a scipy matrix as scores."""
+    """The entries of a scipy matrix as scores; only positive ones are kept."""
     row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
     keys = torch.from_numpy(row * matrix.shape[1] + matrix.indices).to(device)
     return SparseScores.distinct(keys, torch.from_numpy(matrix.data.astype(np.float32)).to(device), matrix.shape)
+
+
+def _entries(matrix: sp.csr_array, device: torch.device) -> SparseScores:
+    """All entries: where conflicts make one negative, structure may outweigh it."""
+    matrix = matrix.sorted_indices()
+    row = np.repeat(np.arange(matrix.shape[0], dtype=np.int64), np.diff(matrix.indptr))
+    column, values = matrix.indices.astype(np.int64), matrix.data.astype(np.float32)
+    parts = [torch.from_numpy(part).to(device) for part in (row, column, values)]
+    return SparseScores(parts[0], parts[1], parts[2], matrix.shape)
 
 
 def _search_all_pairs(
@@ -69,7 +78,7 @@ def _search_all_pairs(
     whole = left.cosines(right) if shape[0] <= size else None
     thresholds = _column_thresholds(left, right, count, whole)
     keys, values = [], []
-    other = None if added is None else sparse_scores(added, left.device)
+    other = None if added is None else _entries(added, left.device)
     for start in range(0, shape[0], size):
         block = left[start : start + size].cosines(right) if whole is None else whole
         if other is not None:
@@ -111,7 +120,7 @@ def _cosines_of(left: Int8Embeddings, right: Int8Embeddings, keys: Tensor, added
     """Cosines of some pairs, which may repeat, with what is added; only positive ones are kept."""
     shape = (len(left), len(right))
     keys = keys.to(left.device)
-    other = None if added is None else sparse_scores(added, left.device)
+    other = None if added is None else _entries(added, left.device)
     if other is not None:
         keys = torch.cat([keys, other.keys])
     pairs = SparseScores.distinct(keys, torch.ones(len(keys), device=left.device), shape)

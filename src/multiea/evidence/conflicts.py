@@ -1,0 +1,157 @@
+"""Conflicts: corresponding values that differ count against a pair of entities, as much as anchors say.
+
+How often the values of two properties agree at each level is counted in anchors (m) and between any two entities of
+anchors (u); a level says log(m / u) (Fellegi and Sunter, 1969). Where values of the same entity often differ, m is
+hardly below u, and a conflict says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+import scipy.sparse as sp
+
+from multiea.evidence.anchors import Anchors
+from multiea.evidence.correspondence import UNKNOWN, ComparableValues, Correspondence
+from multiea.evidence.features import in_half
+from multiea.evidence.numbers import FEWEST_ANCHORS, LEAST_AGREEMENT, some_anchors
+
+SHARE_OF_RIGHT, ROUNDS = 0.9, 20  # of anchors, at first; rounds of expectation maximisation
+DOUBT = 1.0  # anchors that are added to each level, so that few say little
+LEAST_CONFLICT = float(np.log(3.0))  # log-odds of a conflict that counts
+MOST = 10.0  # log-odds for or against a pair
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class OpposedPairs:
+    """Candidates with conflicting values, in log-odds.
+
+    against: what the conflicts alone say, below zero. total: what all values say, those that agree included.
+    """
+
+    against: sp.csr_array
+    total: sp.csr_array
+
+    def within(self, rows: np.ndarray, columns: np.ndarray) -> OpposedPairs:
+        """The same for some entities of both KGs, given by their positions."""
+        return OpposedPairs(*(part[rows][:, columns].tocsr() for part in (self.against, self.total)))
+
+    def in_half(self) -> OpposedPairs:
+        """Values as a run folder stores them."""
+        return OpposedPairs(*(in_half(part) for part in (self.against, self.total)))
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """What the corresponding properties of two KGs say.
+
+    weights: the log-odds of each level of each correspondence. prior: those of an anchor whose values are unknown.
+    """
+
+    correspondences: Sequence[Correspondence] = ()
+    weights: Sequence[np.ndarray] = ()
+    prior: float = 0.0
+
+    def at(self, row: np.ndarray, column: np.ndarray, shape: Pair) -> OpposedPairs:
+        """What conflicts say about some pairs of entities; those without a conflict are left out."""
+        against, total = np.zeros(len(row)), np.full(len(row), self.prior)
+        for correspondence, weights in zip(self.correspondences, self.weights, strict=True):
+            said = np.r_[weights, 0.0][correspondence.levels(row, column)]  # UNKNOWN is the last
+            total += said
+            against += np.minimum(said, 0.0)
+        against, total = np.maximum(against, -MOST), np.clip(total, -MOST, MOST)
+        some = against < 0
+        ends = (row[some], column[some])
+        return OpposedPairs(
+            *(sp.csr_array((part[some].astype(np.float32), ends), shape=shape) for part in (against, total))
+        )
+
+
+def find_conflicts(values: ComparableValues, anchors: Anchors) -> dict[Pair, Conflicts]:
+    """For each pair of KGs the corresponding properties and what they say."""
+    found = {}
+    for pair, ends in sorted(anchors.items()):
+        if len(ends[0]) < FEWEST_ANCHORS:
+            found[pair] = Conflicts()
+            continue
+        some = some_anchors(*ends)
+        numeric = values.of_numbers(*pair)
+        known = [{one.properties[side] for one in numeric} for side in (0, 1)]
+        equal = [values.of_keys(pair, names) for names in _equal_properties(values, pair, some, known)]
+        found[pair] = learn_conflicts([*numeric, *equal], some)
+    return found
+
+
+def learn_conflicts(correspondences: Sequence[Correspondence], anchors: tuple[np.ndarray, np.ndarray]) -> Conflicts:
+    """What each level of each correspondence says.
+
+    Some anchors are wrong, such as two people with one name. They are told by the conflicts of several properties:
+    expectation maximisation, where the levels of wrong anchors are those of any two entities.
+    """
+    left, right = anchors
+    same = [one.levels(left, right) for one in correspondences]
+    u = [_smoothed(one.chance(left, right) * len(left)) for one in correspondences]
+    is_right, weights, prior = np.full(len(left), SHARE_OF_RIGHT), list[np.ndarray](), 0.0
+    for _ in range(ROUNDS):
+        m = [_shares(level, is_right, len(one)) for one, level in zip(u, same, strict=True)]
+        weights = [np.log(one / other) for one, other in zip(m, u, strict=True)]
+        share = (is_right.sum() + DOUBT) / (len(is_right) + 2 * DOUBT)
+        prior = float(np.log(share / (1 - share)))
+        odds = np.full(len(left), prior)
+        for one, level in zip(weights, same, strict=True):
+            odds += np.r_[one, 0.0][level]
+        is_right = 1 / (1 + np.exp(-odds))
+    kept = [
+        (correspondence, np.minimum.accumulate(one))
+        for correspondence, one, level in zip(correspondences, weights, same, strict=True)
+        if one[-1] <= -LEAST_CONFLICT and np.count_nonzero(level != UNKNOWN) >= FEWEST_ANCHORS
+    ]
+    return Conflicts([one for one, _ in kept], [one for _, one in kept], prior)
+
+
+def _shares(level: np.ndarray, weight: np.ndarray, levels: int) -> np.ndarray:
+    """The share of each level."""
+    known = level != UNKNOWN
+    return _smoothed(np.bincount(level[known], weight[known], minlength=levels))
+
+
+def _smoothed(counts: np.ndarray) -> np.ndarray:
+    """Shares, none of them zero."""
+    return np.asarray((counts + DOUBT) / (counts + DOUBT).sum())
+
+
+def _equal_properties(
+    values: ComparableValues, pair: Pair, anchors: tuple[np.ndarray, np.ndarray], known: Sequence[set[str]]
+) -> list[tuple[str, str]]:
+    """Pairs of properties with equal keys in many anchors, the best first; each property once."""
+    left, right = (
+        pl.DataFrame({"anchor": np.arange(len(ends)), "entity": ends.astype(np.int64)})
+        .join(values.keys[kg].filter(~pl.col("property").is_in(list(taken))), on="entity")
+        .select("anchor", "property", "key")
+        for kg, ends, taken in zip(pair, anchors, known, strict=True)
+    )
+    equal = left.join(right, on=["anchor", "key"], suffix="_right").unique(["anchor", "property", "property_right"])
+    agreeing = equal.group_by("property", "property_right").len("agreeing")
+    agreeing = agreeing.filter(pl.col("agreeing") >= LEAST_AGREEMENT * FEWEST_ANCHORS)
+    sides = [side.select("anchor", "property").unique() for side in (left, right)]
+    both = (
+        sides[0]
+        .join(agreeing, on="property")
+        .join(sides[1], left_on=["anchor", "property_right"], right_on=["anchor", "property"])
+    )
+    shares = (
+        both.group_by("property", "property_right")
+        .agg(pl.len().alias("both"), pl.col("agreeing").first())
+        .with_columns(share=pl.col("agreeing") / pl.col("both"))
+        .filter(pl.col("both") >= FEWEST_ANCHORS, pl.col("share") >= LEAST_AGREEMENT)
+        .sort("share", "both", "property", "property_right", descending=[True, True, False, False])
+    )
+    chosen: dict[str, str] = {}
+    for one, other in shares.select("property", "property_right").iter_rows():
+        if one not in chosen and other not in chosen.values():
+            chosen[one] = other
+    return list(chosen.items())

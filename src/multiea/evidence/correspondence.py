@@ -1,0 +1,142 @@
+"""Correspondences: a property of one KG and one of another that say the same, and how well their values agree.
+
+Values agree by levels: dates are equal, of the same year, or different; numbers differ by up to 1, 5, 25 or 125 usual
+differences, or by more; all other short values, such as codes and categories, are equal or different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from multiea.evidence.features import Links, crossed
+from multiea.evidence.numbers import WIDTHS, Quantity
+from multiea.evidence.text import plain_text
+from multiea.evidence.values import DATE, NUMBER
+
+LONGEST_VALUE = 64  # characters; longer texts are written in many ways
+DATES, NUMBERS, EQUALITY = "dates", "numbers", "equality"
+LEVELS = {DATES: 3, NUMBERS: len(WIDTHS) + 1, EQUALITY: 2}
+UNKNOWN = -1  # the level where a value is missing
+
+
+@dataclass(frozen=True)
+class Correspondence:
+    """Two properties, by name, and their values as numbers: linked with the entities of each KG.
+
+    how: values are compared. step: the usual difference, of numbers.
+    """
+
+    properties: tuple[str, str]
+    links: tuple[Links, Links]
+    values: tuple[np.ndarray, np.ndarray]
+    how: str
+    step: float = 1.0
+
+    def levels(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """How well some pairs of entities agree, from 0, the best; of several values the best two count."""
+        pair, one, other = crossed(*self.links, left, right)
+        x, y = self.values[0][one], self.values[1][other]
+        if self.how == NUMBERS:
+            level = np.searchsorted(WIDTHS, np.abs(x - y) / self.step - 1e-6)
+        elif self.how == DATES:
+            level = np.where(x == y, 0, np.where(x // 10000 == y // 10000, 1, 2))
+        else:
+            level = np.where(x == y, 0, 1)
+        best = np.full(len(left), LEVELS[self.how])
+        np.minimum.at(best, pair, level)
+        return np.where(best < LEVELS[self.how], best, UNKNOWN)
+
+    def chance(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """The share of each level among all pairs of values of some entities of both KGs, (levels,).
+
+        From sorted values, without comparing all pairs, and whatever the order of the entities is.
+        """
+        x, y = (
+            np.sort(values[links.of_some(ends)])
+            for links, values, ends in zip(self.links, self.values, (left, right), strict=True)
+        )
+        near = [(x, y, 0.0)]
+        if self.how == NUMBERS:
+            near = [(x, y, (width + 1e-6) * self.step) for width in WIDTHS]
+        elif self.how == DATES:
+            near.append((x // 10000, y // 10000, 0.0))
+        within = [
+            float((np.searchsorted(b, a + width, "right") - np.searchsorted(b, a - width, "left")).sum())
+            for a, b, width in near
+        ]
+        return np.diff([0.0, *within, float(len(x) * len(y))]) / max(len(x) * len(y), 1)
+
+
+class ComparableValues:
+    """The values of all KGs that can agree or conflict. tables: the parsed attributes; sizes: entities of each KG."""
+
+    def __init__(self, tables: Sequence[pl.DataFrame], sizes: Sequence[int], quantities: Sequence[Quantity]) -> None:
+        self._tables, self._sizes, self._quantities = tables, sizes, quantities
+
+    @cached_property
+    def keys(self) -> list[pl.DataFrame]:
+        """For each KG its dates, codes, categories and whole numbers, written alike: entity, property, key."""
+        return [_keys(table) for table in self._tables]
+
+    def of_numbers(self, a: int, b: int) -> list[Correspondence]:
+        """The numbers of two KGs that measure the same."""
+        found = []
+        for quantity in self._quantities:
+            name = dict(quantity.factors.keys())
+            if a not in name or b not in name:
+                continue
+            sides = [self._linked(kg, _numbers(self._tables[kg], (kg, name[kg]), quantity)) for kg in (a, b)]
+            links, values = zip(*sides, strict=True)
+            found.append(Correspondence((name[a], name[b]), links, values, NUMBERS, quantity.step))
+        return found
+
+    def of_keys(self, pair: tuple[int, int], properties: tuple[str, str]) -> Correspondence:
+        """Two properties of two KGs whose keys may be equal."""
+        sides = [self.keys[kg].filter(property=name) for kg, name in zip(pair, properties, strict=True)]
+        are_dates = all(bool((side["kind"] == DATE).all()) for side in sides)
+        if are_dates:
+            sides = [side.with_columns(value=pl.col("key").cast(pl.Float64)) for side in sides]
+        else:
+            codes = pl.concat([side.select("key") for side in sides]).unique().sort("key").with_row_index("code")
+            sides = [side.join(codes, on="key").with_columns(value=pl.col("code").cast(pl.Float64)) for side in sides]
+        links, values = zip(*(self._linked(kg, side) for kg, side in zip(pair, sides, strict=True)), strict=True)
+        return Correspondence(properties, links, values, DATES if are_dates else EQUALITY)
+
+    def _linked(self, kg: int, table: pl.DataFrame) -> tuple[Links, np.ndarray]:
+        value = table["value"].to_numpy()
+        return Links.of(table["entity"].to_numpy(), np.arange(len(value)), self._sizes[kg]), value
+
+
+def _keys(table: pl.DataFrame) -> pl.DataFrame:
+    """A value that is not of the kind of its property has no key: it says nothing about what others state."""
+    whole = table["value"].str.replace_all(r"[\s,.'-]", "")
+    number = pl.col("number").cast(pl.String)
+    is_code = (pl.col("number").abs() >= 1e15) | ~pl.col("number").is_finite()
+    key = (
+        pl.when(pl.col("kind") == DATE)
+        .then("date")
+        .when(pl.col("kind") == NUMBER)
+        .then(pl.when(is_code).then(whole).otherwise(number.str.strip_suffix(".0")))
+        .otherwise(plain_text(table["value"]).str.replace_all(" ", ""))
+    )
+    return (
+        table.with_columns(key=key)
+        .filter(pl.col("key") != "", pl.col("key").str.len_chars() <= LONGEST_VALUE)
+        .select(pl.col("entity").cast(pl.Int64), "property", "kind", "key")
+        .unique()
+        .sort("entity", "property", "key")
+    )
+
+
+def _numbers(table: pl.DataFrame, owner: tuple[int, str], quantity: Quantity) -> pl.DataFrame:
+    """The numbers of a property in the units of the quantity: entity, value."""
+    own = table.filter(pl.col("property") == owner[1], pl.col("kind") == NUMBER, pl.col("number").is_finite())
+    value = own["number"].to_numpy() * quantity.factors[owner]
+    if quantity.is_relative:
+        value = np.log(np.maximum(np.abs(value), 1e-300))
+    return pl.DataFrame({"entity": own["entity"].cast(pl.Int64), "value": value}).sort("entity", "value")
