@@ -6,8 +6,9 @@ the entities of each KG, that are among the candidates of the search with blocki
 matches only, because with short embeddings an exact search matches some entities by chance.
 
 With --evidence all the KGs have names and attributes too. Each size is then also aligned without them, with the same
-triples and groups, and the table gives the ratio of the seconds. Reading literals takes long and grows linearly; so
-that this does not hide another growth, the exponent is also given for aligning alone.
+triples and groups, and the table gives the ratio of the seconds; --no-ratio leaves that out, which halves the time.
+Reading literals takes long and grows linearly; so that this does not hide another growth, the exponent is also given
+for aligning alone.
 """
 
 from __future__ import annotations
@@ -63,9 +64,10 @@ class AlignedWithLiterals:
     align_seconds: float
     peak_mb: float
     pairs_f1: float
-    ratio: float  # to the seconds of structure alone
-    align_ratio: float
-    structure_pairs_f1: float
+    rounds: int
+    ratio: float | None  # to the seconds of structure alone
+    align_ratio: float | None
+    structure_pairs_f1: float | None
 
 
 def main() -> None:
@@ -80,6 +82,12 @@ def main() -> None:
         help="entities per KG; several sizes",
     )
     parser.add_argument("--evidence", choices=("structure", "all"), default="structure")
+    parser.add_argument(
+        "--ratio",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="with all evidence: also align by structure alone",
+    )
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     try:
@@ -90,12 +98,26 @@ def main() -> None:
     with_literals = options.evidence == "all"
     lines: list[Aligned | AlignedWithLiterals] = []
     for entities in sorted(options.entities):
-        lines.append((aligned_with_literals if with_literals else aligned)(options.kgs, entities))
+        if with_literals:
+            lines.append(aligned_with_literals(options.kgs, entities, with_ratio=options.ratio))
+        else:
+            lines.append(aligned(options.kgs, entities))
         if not options.json:
             print(lines[-1], flush=True)
     header: tuple[str, ...]
     if with_literals:
-        header = ("triples", "literals", "seconds", "ratio", "align", "ratio", "peak MB", "pairs F1", "structure F1")
+        header = (
+            "triples",
+            "literals",
+            "seconds",
+            "ratio",
+            "align",
+            "ratio",
+            "rounds",
+            "peak MB",
+            "F1",
+            "structure F1",
+        )
         costs = (*COSTS, "align_seconds")
         report_sizes(options.kgs, lines, header, cells_with_literals, as_json=options.json, costs=costs)
     else:
@@ -123,13 +145,18 @@ def cells_with_literals(line: AlignedWithLiterals) -> tuple[str, ...]:
         f"{line.triples:,}",
         f"{line.literals:,}",
         f"{line.seconds:.0f}",
-        f"{line.ratio:.2f}",
+        _number(line.ratio, 2),
         f"{line.align_seconds:.0f}",
-        f"{line.align_ratio:.2f}",
+        _number(line.align_ratio, 2),
+        str(line.rounds),
         f"{line.peak_mb:.0f}",
         f"{line.pairs_f1:.3f}",
-        f"{line.structure_pairs_f1:.3f}",
+        _number(line.structure_pairs_f1, 3),
     )
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
 
 
 def aligned(kgs: int, entities: int) -> Aligned:
@@ -152,24 +179,28 @@ def aligned(kgs: int, entities: int) -> Aligned:
     )
 
 
-def aligned_with_literals(kgs: int, entities: int) -> AlignedWithLiterals:
+def aligned_with_literals(kgs: int, entities: int, *, with_ratio: bool) -> AlignedWithLiterals:
     """Measures one size with names and attributes, and with the same triples and groups without them."""
+    structure = None
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
         made = write_synthetic(Synthesis(kgs=kgs, entities=entities, names=True, attributes=True), Path(folder))
         run = measure(align_folder, Path(folder))
-        write_synthetic(Synthesis(kgs=kgs, entities=entities), Path(other))
-        structure = measure(align_folder, Path(other))
+        if with_ratio:
+            write_synthetic(Synthesis(kgs=kgs, entities=entities), Path(other))
+            structure = measure(align_folder, Path(other))
+    align_seconds = run.result["align_seconds"]
     return AlignedWithLiterals(
         entities=entities,
         triples=sum(kg["triples"] for kg in made["kgs"].values()),
         literals=sum(kg["literals"] for kg in made["kgs"].values()),
         seconds=run.seconds,
-        align_seconds=run.result["align_seconds"],
+        align_seconds=align_seconds,
         peak_mb=run.peak_mb,
         pairs_f1=run.result["pairs"]["f1"],
-        ratio=run.seconds / structure.seconds,
-        align_ratio=run.result["align_seconds"] / structure.result["align_seconds"],
-        structure_pairs_f1=structure.result["pairs"]["f1"],
+        rounds=run.result["rounds"],
+        ratio=None if structure is None else run.seconds / structure.seconds,
+        align_ratio=None if structure is None else align_seconds / structure.result["align_seconds"],
+        structure_pairs_f1=None if structure is None else structure.result["pairs"]["f1"],
     )
 
 
@@ -180,7 +211,12 @@ def align_folder(folder: Path) -> dict[str, Any]:
     alignment = multiea.align(task)
     align_seconds = time.perf_counter() - start
     alignment.save(folder / "run")
-    return alignment.evaluate() | {"search": alignment.history["search"], "align_seconds": align_seconds}
+    history = alignment.history
+    return alignment.evaluate() | {
+        "search": history["search"],
+        "rounds": len(history["rounds"]),
+        "align_seconds": align_seconds,
+    }
 
 
 def recall_of_blocking(folder: Path) -> tuple[float, float]:
