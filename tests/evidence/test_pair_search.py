@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from multiea.evidence import pair_search
+from multiea.evidence import pair_search, vector_search
 from multiea.evidence.features import Features
 from multiea.evidence.names import name_features
 from multiea.evidence.pair_search import CANDIDATES, LEAST_SIMILARITY, similar_pairs, similarities_of
@@ -81,7 +81,7 @@ def test_dense_vectors_give_the_same_as_all_pairs_and_the_best_row_of_an_entity_
         )
         for part in rows
     )
-    monkeypatch.setattr(pair_search, "DENSE_NUMBERS", 300)  # a few rows at once
+    monkeypatch.setattr(vector_search, "BLOCK_NUMBERS", 300)  # a few rows at once
     whole, found = products(left, right), similar_pairs(left, right).toarray()
     np.testing.assert_allclose(found[found > 0], whole[found > 0], atol=1e-5)
     assert found.max(axis=1) == pytest.approx(np.where(whole.max(axis=1) < LEAST_SIMILARITY, 0, whole.max(axis=1)))

@@ -14,6 +14,7 @@ import torch
 from sparse_dot_topn import sp_matmul_topn
 
 from multiea.evidence.features import Features, crossed
+from multiea.evidence.vector_search import nearest_vectors
 from multiea.graph.sparse_rows import no_entries
 
 CANDIDATES = 20  # of each row and of each column
@@ -29,7 +30,11 @@ def similar_pairs(left: Features, right: Features) -> sp.csr_array:
     shape = (left.entities, right.entities)
     if not left.rows.shape[0] or not right.rows.shape[0]:
         return no_entries(shape)
-    row, column, value = _dense_pairs(left, right) if isinstance(left.rows, np.ndarray) else _sparse_pairs(left, right)
+    row, column, value = (
+        nearest_vectors(left.rows, right.rows, CANDIDATES, LEAST_SIMILARITY)
+        if isinstance(left.rows, np.ndarray)
+        else _sparse_pairs(left, right)
+    )
     owners, other_owners = left.entities_of_rows, right.entities_of_rows
     kept = _proposed(row, column, value, owners.counts, other_owners.counts)
     row, column, value = row[kept], column[kept], value[kept]
@@ -152,22 +157,3 @@ def _products(
 
     with ThreadPoolExecutor(torch.get_num_threads()) as threads:  # scipy and numpy let other threads run
         return np.concatenate([np.empty(0, dtype=np.float32), *threads.map(part, range(0, len(row), size))])
-
-
-def _dense_pairs(left: Features, right: Features) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The same for vectors of a language model, block by block."""
-    one, other = torch.from_numpy(np.asarray(left.rows)), torch.from_numpy(np.asarray(right.rows))
-    rows, columns, values = [], [], []
-    for flipped, (queries, targets) in enumerate(((one, other), (other, one))):
-        size = max(1, DENSE_NUMBERS // len(targets))
-        for start in range(0, len(queries), size):
-            top = (queries[start : start + size] @ targets.t()).topk(min(CANDIDATES, len(targets)), dim=1)
-            query = torch.arange(start, start + len(top.values))[:, None].expand_as(top.indices)
-            kept = top.values >= LEAST_SIMILARITY
-            ends = query[kept].numpy(), top.indices[kept].numpy()
-            rows.append(ends[flipped])
-            columns.append(ends[1 - flipped])
-            values.append(top.values[kept].numpy())
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    _, once = np.unique(row.astype(np.int64) * len(other) + column, return_index=True)
-    return row[once], column[once], np.concatenate(values)[once]
