@@ -30,11 +30,10 @@ def similar_pairs(left: Features, right: Features) -> sp.csr_array:
     shape = (left.entities, right.entities)
     if not left.rows.shape[0] or not right.rows.shape[0]:
         return no_entries(shape)
-    row, column, value = (
-        nearest_vectors(left.rows, right.rows, CANDIDATES, LEAST_SIMILARITY)
-        if isinstance(left.rows, np.ndarray)
-        else _sparse_pairs(left, right)
-    )
+    if isinstance(left.rows, np.ndarray) and isinstance(right.rows, np.ndarray):
+        row, column, value = nearest_vectors(left.rows, right.rows, CANDIDATES, LEAST_SIMILARITY)
+    else:
+        row, column, value = _sparse_pairs(left, right)
     owners, other_owners = left.entities_of_rows, right.entities_of_rows
     kept = _proposed(row, column, value, owners.counts, other_owners.counts)
     row, column, value = row[kept], column[kept], value[kept]
