@@ -152,6 +152,7 @@ class _Rounds:
                 selected, calibration, f1 = self._groups(scores, matches)
                 is_first_by_names = not number and not len(marks) and not len(known.validation)
                 anchors = self._anchors(matches) if is_first_by_names else nothing
+                del scores, matches  # they are large, and the next round makes its own
                 validation_f1 = f1 if len(known.validation) else None
                 history["rounds"].append({"marks": len(marks), "validation_f1": validation_f1})
                 before, pseudo_labels = pseudo_labels, pseudo_labels if is_off else selected

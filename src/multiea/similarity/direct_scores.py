@@ -29,9 +29,10 @@ class Comparison:
     """What the candidates of all KGs are compared by.
 
     sizes: how many candidates each KG has. embeddings: gives those of the candidates of two KGs, (n, d) each, of unit
-    length. signatures: of the candidates, for blocking where the KGs are large. evidence: of the candidates; None for
-    structure alone. weights: of the evidence. known: rows and columns of known pairs, from which weights are learned.
-    anchors: the same for pairs that were found without structure; the weight of structure is learned from them.
+    length. signatures: of the candidates, for blocking where the KGs are large.
+    evidence: of the candidates; None for structure alone. weights: of the evidence. known: rows and columns of known
+    pairs, from which weights are learned. anchors: the same for pairs that were found without structure; the weight of
+    structure is learned from them.
     """
 
     sizes: Sequence[int]

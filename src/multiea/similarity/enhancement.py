@@ -109,17 +109,19 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
     if known is None or not keeps_rest or len(comparison.sizes) == 2 or enhancement.mode != "sharpened":
         direct = direct_scores(compared, comparison, enhancement, weights.mixing)
         return with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest), weights
-    best: tuple[float, Pairs, Weights] | None = None
+    shares: dict[Mixing, float] = {}
     for _, mixings in groupby(MIXINGS, key=lambda mixing: mixing.is_softer):
         first, *others = mixings
         direct = direct_scores(compared, comparison, enhancement, first)
         for mixing in (first, *others):
             scores = with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest)
-            share = _share_ranked_first(scores, known)
-            if best is None or share > best[0]:
-                best = share, scores, replace(weights, mixing=mixing)
-    assert best is not None
-    return best[1:]
+            shares[mixing] = _share_ranked_first(scores, known)
+    best = max(shares, key=lambda mixing: shares[mixing])
+    if best != mixing:  # computed again: to keep the scores of two mixings takes much memory
+        del scores
+        direct = direct_scores(compared, comparison, enhancement, best)
+        scores = with_paths(direct, enhancement, best, keeps_rest=keeps_rest)
+    return scores, replace(weights, mixing=best)
 
 
 def with_paths(

@@ -87,17 +87,17 @@ def _comparison(task: Task, compared: Comparable, pools: Sequence[np.ndarray]) -
     signatures = None if compared.signatures is None else [compared.signatures[part] for part in ids]
     evidence = None if compared.evidence is None else compared.evidence.within(pools)
     sizes = [*map(len, pools)]
-    if isinstance(embeddings, Tensor):
-        candidates = _candidates(task, embeddings, pools)
-        return Comparison(
-            sizes,
-            embeddings.device,
-            lambda a, b: (candidates[a], candidates[b]),
-            signatures,
-            evidence,
-            compared.weights,
-        )
-    return Comparison(sizes, compared.device, embeddings, signatures, evidence, compared.weights)
+    if not isinstance(embeddings, Tensor):
+        return Comparison(sizes, compared.device, embeddings, signatures, evidence, compared.weights)
+    whole, places = embeddings, [torch.from_numpy(part).to(embeddings.device) for part in ids]
+    return Comparison(
+        sizes,
+        whole.device,
+        lambda a, b: (whole[places[a]].float(), whole[places[b]].float()),  # not of all KGs at once: that is as large
+        signatures,
+        evidence,
+        compared.weights,
+    )
 
 
 def _joint_ids(task: Task, pools: Sequence[np.ndarray]) -> list[np.ndarray]:
