@@ -16,12 +16,10 @@ from multiea.engines.adjacency import Adjacency
 from multiea.engines.propagation import embed
 from multiea.settings.engines import default_enhancement
 from multiea.settings.enhancement import ENHANCEMENT_MODES
-from multiea.similarity.enhancement import similarities, two_step_paths
+from multiea.similarity.enhancement import similarities
 from multiea.similarity.matrices import Cosines, EuclideanSimilarities, Matrix
 from multiea.similarity.sinkhorn import sinkhorn
-from multiea.similarity.sparse_scores import SparseScores
 from support.quick import SHORT_EMBEDDINGS
-from support.scores import sparse
 
 
 def candidates(sizes: tuple[int, ...], seed: int = 0, dimensions: int = 5) -> list[torch.Tensor]:
@@ -125,14 +123,6 @@ def test_the_size_of_blocks_changes_nothing(mode: str, monkeypatch: pytest.Monke
     monkeypatch.setattr("multiea.similarity.matrices.DENSE_NUMBERS", 0)
     for pair, matrix in similarities(parts, Enhancement(mode=mode)).items():
         np.testing.assert_allclose(whole(matrix), expected[pair], rtol=1e-4, atol=1e-7)
-
-
-def test_two_step_paths_are_matrix_products() -> None:
-    generator = torch.Generator().manual_seed(0)
-    a, b = torch.rand(4, 5, generator=generator), torch.rand(5, 3, generator=generator)
-    keys, values = two_step_paths(sparse(a.tolist()).top(5), sparse(b.tolist()).top(3), 3)
-    summed = SparseScores.summed(keys, values, (4, 3))
-    torch.testing.assert_close(summed.rows(slice(None)), a @ b)
 
 
 def test_sparse_and_dense_sinkhorn_agree_on_the_best_candidates(small: Task) -> None:

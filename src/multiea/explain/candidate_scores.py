@@ -11,7 +11,8 @@ import torch
 from multiea.data.task import Task
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import LEAST_SCORE
-from multiea.similarity.enhancement import Pairs, with_paths
+from multiea.similarity.enhancement import Pairs
+from multiea.similarity.paths import with_paths
 from multiea.similarity.pools import candidate_pools, pool_similarities, positions_in_pool
 from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores
 
@@ -36,11 +37,9 @@ class CandidateScores:
         direct = pool_similarities(known, compared, pools, replace(enhancement, weights=(1.0,)))
         sparse = {pair: matrix for pair, matrix in direct.items() if isinstance(matrix, SparseScores)}
         if len(sparse) == len(direct):
-            return cls(
-                pools,
-                direct,
-                with_paths(sparse, enhancement, compared.weights.mixing, keeps_rest=alignment.evidence is not None),
-            )
+            keeps_rest = alignment.evidence is not None
+            mixing = compared.weights.mixing
+            return cls(pools, direct, dict(with_paths(sparse, enhancement, mixing, keeps_rest=keeps_rest)))
         return cls(pools, direct, pool_similarities(known, compared, pools, enhancement))
 
     def has(self, node: Node) -> bool:

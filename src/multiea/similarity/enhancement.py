@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations, groupby, pairwise, permutations
 
 import torch
 from torch import Tensor
 
-from multiea.data.groups import ABSENT
-from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison, KnownPairs, compare, direct_scores
 from multiea.similarity.matrices import (
@@ -22,15 +20,12 @@ from multiea.similarity.matrices import (
     dense_if_small,
     multiply_rows,
 )
+from multiea.similarity.paths import with_paths
 from multiea.similarity.sinkhorn import sinkhorn
-from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores
-from multiea.similarity.sparse_sinkhorn import normalise
 from multiea.similarity.weights import MIXINGS, Mixing, Weights
 
 Pair = tuple[int, int]
 Pairs = dict[Pair, Matrix]
-CANDIDATES_PER_STEP = 10  # candidates in a third KG from which paths continue
-FINAL_SWEEPS = 10  # of Sinkhorn, after paths were added
 
 
 def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
@@ -108,77 +103,20 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
     known, keeps_rest = comparison.known, comparison.evidence is not None
     if known is None or not keeps_rest or len(comparison.sizes) == 2 or enhancement.mode != "sharpened":
         direct = direct_scores(compared, comparison, enhancement, weights.mixing)
-        return with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest), weights
+        return dict(with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest)), weights
     shares: dict[Mixing, float] = {}
     for _, mixings in groupby(MIXINGS, key=lambda mixing: mixing.is_softer):
         first, *others = mixings
         direct = direct_scores(compared, comparison, enhancement, first)
         for mixing in (first, *others):
-            scores = with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest)
+            scores: Pairs = dict(with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest))
             shares[mixing] = _share_ranked_first(scores, known)
     best = max(shares, key=lambda mixing: shares[mixing])
     if best != mixing:  # computed again: to keep the scores of two mixings takes much memory
         del scores
         direct = direct_scores(compared, comparison, enhancement, best)
-        scores = with_paths(direct, enhancement, best, keeps_rest=keeps_rest)
+        scores = dict(with_paths(direct, enhancement, best, keeps_rest=keeps_rest))
     return scores, replace(weights, mixing=best)
-
-
-def with_paths(
-    direct: Mapping[Pair, SparseScores], enhancement: Enhancement, mixing: Mixing, *, keeps_rest: bool
-) -> Pairs:
-    """Direct scores with paths through third KGs added, where the mode asks for it.
-
-    keeps_rest: whether the mass that goes to no candidate stays there: an entity with only weak candidates is then
-    certain of none.
-    """
-    weights, kgs = enhancement.weights, sorted({kg for pair in direct for kg in pair})
-    if enhancement.mode != "sharpened" or len(kgs) == 2 or len(weights) == 1 or not weights[1]:
-        return dict(direct)
-    best = {pair: scores.top(CANDIDATES_PER_STEP, above=NEGLIGIBLE) for pair, scores in direct.items()}
-    direct_weight, weight = (part / sum(weights) for part in weights)
-    if mixing.direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
-        direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
-    enhanced: Pairs = {}
-    for a, b in combinations(kgs, 2):
-        thirds = [kg for kg in kgs if kg not in (a, b) and direct[a, kg].shape[1]]
-        shape = direct[a, b].shape
-        paths = [two_step_paths(best[a, via], best[via, b], shape[1]) for via in thirds]
-        keys = torch.cat([direct[a, b].keys, *(keys for keys, _ in paths)])
-        through_thirds = [values * (weight / len(thirds)) for _, values in paths]
-        values = torch.cat([direct[a, b].values * direct_weight, *through_thirds])
-        rest = None
-        if keeps_rest:
-            shares = (direct_weight, weight / max(len(thirds), 1))
-            rest = (_rest(direct, best, (a, b), thirds, shares), _rest(direct, best, (b, a), thirds, shares))
-        scores = normalise(SparseScores.summed(keys, values, shape), FINAL_SWEEPS, rest)
-        enhanced |= {(a, b): scores, (b, a): scores.transposed()}
-    return enhanced
-
-
-def _rest(
-    direct: Mapping[Pair, SparseScores],
-    best: Mapping[Pair, tuple[Tensor, Tensor]],
-    pair: Pair,
-    thirds: Sequence[int],
-    shares: tuple[float, float],
-) -> Tensor:
-    """For each row the mass that reaches no candidate: directly, or in a third KG from where no path goes on.
-
-    A third KG in which the row has no counterpart says nothing. shares: of direct scores, and of each third KG.
-    """
-    rest = shares[0] * (1 - _row_sums(direct[pair])).clamp(min=0)
-    for via in thirds:
-        column, score = best[pair[0], via]
-        goes_on = best[via, pair[1]][1].sum(1).double()[column.clamp(min=0)].clamp(max=1)
-        rest += shares[1] * (score.double() * (1 - goes_on)).sum(1).clamp(min=0)
-    return rest
-
-
-def _row_sums(scores: SparseScores) -> Tensor:
-    return scores.values.new_zeros(scores.shape[0], dtype=torch.float64).index_add_(
-        0, scores.row, scores.values.double()
-    )
 
 
 def _share_ranked_first(scores: Pairs, known: KnownPairs) -> float:
@@ -191,20 +129,6 @@ def _share_ranked_first(scores: Pairs, known: KnownPairs) -> float:
             first += float(((better == 0) / tied.clamp(min=1)).sum())
             total += len(one)
     return first / max(total, 1.0)
-
-
-def two_step_paths(first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], columns: int) -> tuple[Tensor, Tensor]:
-    """Paths through a third KG: keys and values of the product of two matrices, each given by its best columns.
-
-    first: for each row its best candidates in the third KG and their scores, (rows, n) each; second: for each of those
-    the best candidates in the target. Keys may repeat; their values are to be summed.
-    """
-    via, score = first
-    target, second_score = (part[via.clamp(min=0)] for part in second)  # (rows, n, n)
-    value = score[:, :, None] * second_score
-    row = torch.arange(len(via), device=via.device)[:, None, None]
-    kept = (via[:, :, None] != ABSENT) & (target != ABSENT) & (value > NEGLIGIBLE)
-    return (row * columns + target)[kept], value[kept]
 
 
 def _euclidean(candidates: Sequence[Tensor]) -> Pairs:

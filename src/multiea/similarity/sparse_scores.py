@@ -69,7 +69,7 @@ class SparseScores(Matrix):
     def rows(self, which: slice | Tensor) -> Tensor:
         """Some rows, dense."""
         numbers = torch.arange(self.shape[0], device=self.row.device)[which]
-        into, entry = self._entries(numbers)
+        into, entry = entries_of_rows(self.starts, numbers)
         block = self.values.new_zeros(len(numbers), self.shape[1])
         block[into, self.column[entry]] = self.values[entry]
         return block
@@ -78,7 +78,7 @@ class SparseScores(Matrix):
         """For each pair, how many columns of its row score better, and how many equal; pairs without entry are zero."""
         row, column = row.to(self.row.device), column.to(self.row.device)
         own = self._values_at(row, column)
-        into, entry = self._entries(row)
+        into, entry = entries_of_rows(self.starts, row)
         own = own.masked_fill(own.isnan(), -torch.inf)  # a broken score must never look like a good one
         values, against = self.values.index_select(0, entry), own.index_select(0, into)
         better = torch.bincount(into[values > against], minlength=len(row))
@@ -102,14 +102,18 @@ class SparseScores(Matrix):
         """The sum of each row, on the CPU."""
         return self.values.new_zeros(self.shape[0]).index_add(0, self.row, self.values).float().cpu()
 
+    def top_entries(self, count: int, above: float = 0.0) -> tuple[Tensor, Tensor, Tensor]:
+        """The best entries of each row: entry, row, and rank in the row, (n,) each, row after row, the best first."""
+        high = torch.nonzero(self.values > above)[:, 0]
+        entry, row, rank = top_per_group(self.row.index_select(0, high), self.values.index_select(0, high), count)
+        return high.index_select(0, entry), row, rank
+
     def top(self, count: int, above: float = 0.0) -> tuple[Tensor, Tensor]:
         """For each row its best columns and their scores, (rows, count), best first; -1 and 0 where there are fewer.
 
         above: what a score must exceed to count. Of equal scores the first column comes first.
         """
-        high = torch.nonzero(self.values > above)[:, 0]
-        order, row, place = top_per_group(self.row.index_select(0, high), self.values.index_select(0, high), count)
-        order = high.index_select(0, order)
+        order, row, place = self.top_entries(count, above)
         columns = torch.full((self.shape[0], count), ABSENT, device=row.device)
         scores = self.values.new_zeros(self.shape[0], count)
         columns[row, place] = self.column.index_select(0, order)
@@ -123,12 +127,16 @@ class SparseScores(Matrix):
         place = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
         return torch.where(keys[place] == wanted, self.values[place], 0)
 
-    def _entries(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        """All entries of some rows, and for each entry the place of its row among them."""
-        counts = self.starts.diff().index_select(0, rows)
-        into = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), counts)
-        first = self.starts.index_select(0, rows) - (counts.cumsum(0) - counts)
-        return into, first.index_select(0, into) + torch.arange(len(into), device=rows.device)
+
+def entries_of_rows(starts: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """All entries of some rows: for each the place of its row among these, and its number.
+
+    starts: the first entry of each row, and at the end the number of entries.
+    """
+    counts = starts.diff().index_select(0, rows)
+    into = torch.repeat_interleave(torch.arange(len(rows), device=rows.device), counts)
+    first = starts.index_select(0, rows) - (counts.cumsum(0) - counts)
+    return into, first.index_select(0, into) + torch.arange(len(into), device=rows.device)
 
 
 def top_per_group(groups: Tensor, values: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
