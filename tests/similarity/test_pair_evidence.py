@@ -10,7 +10,6 @@ import scipy.sparse as sp
 import torch
 from torch.nn.functional import normalize
 
-from multiea.evidence.conflicts import OpposedPairs
 from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE, Evidence, EvidenceOfKind
 from multiea.graph.sparse_rows import no_entries
 from multiea.similarity.int8_embeddings import Int8Embeddings
@@ -157,35 +156,25 @@ def test_known_pairs_that_are_no_candidates_teach_nothing() -> None:
     assert len(own.examples(scores, (row[:1], column[:1])).features) == 0
 
 
-def opposed_names(evidence: Evidence, against: float, total: float) -> Evidence:
+def opposed_names(evidence: Evidence, against: float) -> Evidence:
     """The same evidence, where all pairs with similar names have a conflict."""
     names = evidence.kinds[NAMES].similarity[PAIR].tocoo()
-    parts = (
-        sp.csr_array((np.full(names.nnz, value, np.float32), (names.row, names.col)), shape=names.shape)
-        for value in (against, total)
-    )
-    return replace(evidence, conflicts={PAIR: OpposedPairs(*parts)})
+    values = np.full(names.nnz, against, np.float32)
+    return replace(evidence, conflicts={PAIR: sp.csr_array((values, (names.row, names.col)), shape=names.shape)})
 
 
 @pytest.mark.parametrize("weights", [WEIGHTS, Weights()])
 def test_conflicts_are_subtracted_in_log_odds_whatever_the_weights_are(weights: Weights) -> None:
     evidence = random_evidence()
-    plain, opposed = (PairEvidence.of(one, PAIR, weights) for one in (evidence, opposed_names(evidence, -2.0, 100.0)))
+    plain, opposed = (PairEvidence.of(one, PAIR, weights) for one in (evidence, opposed_names(evidence, -2.0)))
     names = evidence.kinds[NAMES].similarity[PAIR].toarray() > 0
     taken = (plain.added - opposed.added).toarray() * plain.weights.sum()
     np.testing.assert_allclose(taken[names], 2.0, rtol=1e-4)
     assert not taken[~names].any()
 
 
-def test_a_pair_whose_values_speak_against_it_is_doubtful_however_similar_its_names_are() -> None:
-    plain = random_evidence(with_structure=False)
-    some, none = (PairEvidence.of(opposed_names(plain, -0.1, total), PAIR, Weights()) for total in (100.0, 0.0))
-    names = plain.kinds[NAMES].similarity[PAIR].toarray() > 0
-    assert none.added.toarray()[names].max() < 0.75 * some.added.toarray()[names].max()
-
-
 def test_other_weights_and_examples_keep_conflicts() -> None:
-    evidence = opposed_names(random_evidence(), -2.0, 100.0)
+    evidence = opposed_names(random_evidence(), -2.0)
     own, other = (PairEvidence.of(evidence, PAIR, weights) for weights in (Weights(), WEIGHTS))
     found = []
     for one in (own, other):

@@ -27,11 +27,12 @@ def table_kg(name: str, /, **columns: Sequence[Any]) -> KnowledgeGraph:
 
 
 def literals_of(values: Mapping[str, Sequence[Any]]) -> pl.DataFrame:
-    """Literals of some properties: the first value belongs to entity 0, and so on; None is no value."""
+    """Literals of some properties: the first value, or list of them, belongs to entity 0, and so on; None is none."""
     rows = [
         (entity, one, str(value), "")
         for one, some in values.items()
-        for entity, value in enumerate(some)
+        for entity, of_entity in enumerate(some)
+        for value in (of_entity if isinstance(of_entity, list) else [of_entity])
         if value is not None
     ]
     return pl.DataFrame(rows, schema=LITERAL_SCHEMA, orient="row")

@@ -1,7 +1,7 @@
 """Conflicts: corresponding values that differ count against a pair of entities, as much as anchors say.
 
-How often the values of two properties agree at each level is counted in anchors (m) and between any two entities of
-anchors (u); a level says log(m / u) (Fellegi and Sunter, 1969). Where values of the same entity often differ, m is
+How often the values of two properties agree at each level is counted in anchors (m) and between any two of their
+entities (u); a level says log(m / u) (Fellegi and Sunter, 1969). Where values of the same entity often differ, m is
 hardly below u, and a conflict says nothing.
 """
 
@@ -16,59 +16,30 @@ import scipy.sparse as sp
 
 from multiea.evidence.anchors import Anchors
 from multiea.evidence.correspondence import UNKNOWN, ComparableValues, Correspondence
-from multiea.evidence.features import in_half
 from multiea.evidence.numbers import FEWEST_ANCHORS, LEAST_AGREEMENT, some_anchors
 
 SHARE_OF_RIGHT, ROUNDS = 0.9, 20  # of anchors, at first; rounds of expectation maximisation
-DOUBT = 1.0  # anchors that are added to each level, so that few say little
+SMOOTHING = 1.0  # anchors that are added to each level, so that few say little
 LEAST_CONFLICT = float(np.log(3.0))  # log-odds of a conflict that counts
-MOST = 10.0  # log-odds for or against a pair
+MOST_AGAINST = 10.0  # log-odds against a pair
 Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class OpposedPairs:
-    """Candidates with conflicting values, in log-odds.
-
-    against: what the conflicts alone say, below zero. total: what all values say, those that agree included.
-    """
-
-    against: sp.csr_array
-    total: sp.csr_array
-
-    def within(self, rows: np.ndarray, columns: np.ndarray) -> OpposedPairs:
-        """The same for some entities of both KGs, given by their positions."""
-        return OpposedPairs(*(part[rows][:, columns].tocsr() for part in (self.against, self.total)))
-
-    def in_half(self) -> OpposedPairs:
-        """Values as a run folder stores them."""
-        return OpposedPairs(*(in_half(part) for part in (self.against, self.total)))
-
-
-@dataclass(frozen=True)
 class Conflicts:
-    """What the corresponding properties of two KGs say.
-
-    weights: the log-odds of each level of each correspondence. prior: those of an anchor whose values are unknown.
-    """
+    """What the corresponding properties of two KGs say; weights: the log-odds of each level of each correspondence."""
 
     correspondences: Sequence[Correspondence] = ()
     weights: Sequence[np.ndarray] = ()
-    prior: float = 0.0
 
-    def at(self, row: np.ndarray, column: np.ndarray, shape: Pair) -> OpposedPairs:
-        """What conflicts say about some pairs of entities; those without a conflict are left out."""
-        against, total = np.zeros(len(row)), np.full(len(row), self.prior)
+    def at(self, row: np.ndarray, column: np.ndarray, shape: Pair) -> sp.csr_array:
+        """What conflicts say about some pairs of entities, in log-odds, below zero; nothing for all others."""
+        against = np.zeros(len(row))
         for correspondence, weights in zip(self.correspondences, self.weights, strict=True):
-            said = np.r_[weights, 0.0][correspondence.levels(row, column)]  # UNKNOWN is the last
-            total += said
-            against += np.minimum(said, 0.0)
-        against, total = np.maximum(against, -MOST), np.clip(total, -MOST, MOST)
+            against += np.minimum(np.r_[weights, 0.0][correspondence.levels(row, column)], 0.0)  # UNKNOWN is the last
+        against = np.maximum(against, -MOST_AGAINST).astype(np.float32)
         some = against < 0
-        ends = (row[some], column[some])
-        return OpposedPairs(
-            *(sp.csr_array((part[some].astype(np.float32), ends), shape=shape) for part in (against, total))
-        )
+        return sp.csr_array((against[some], (row[some], column[some])), shape=shape)
 
 
 def find_conflicts(values: ComparableValues, anchors: Anchors) -> dict[Pair, Conflicts]:
@@ -95,13 +66,14 @@ def learn_conflicts(correspondences: Sequence[Correspondence], anchors: tuple[np
     left, right = anchors
     same = [one.levels(left, right) for one in correspondences]
     u = [_smoothed(one.chance(left, right) * len(left)) for one in correspondences]
-    is_right, weights, prior = np.full(len(left), SHARE_OF_RIGHT), list[np.ndarray](), 0.0
-    for _ in range(ROUNDS):
+    is_right, weights = np.ones(len(left)), list[np.ndarray]()
+    if len(correspondences) > 1:  # one property cannot tell wrong anchors from wrong values
+        is_right *= SHARE_OF_RIGHT
+    for _ in range(ROUNDS if len(correspondences) > 1 else 1):
         m = [_shares(level, is_right, len(one)) for one, level in zip(u, same, strict=True)]
         weights = [np.log(one / other) for one, other in zip(m, u, strict=True)]
-        share = (is_right.sum() + DOUBT) / (len(is_right) + 2 * DOUBT)
-        prior = float(np.log(share / (1 - share)))
-        odds = np.full(len(left), prior)
+        share = (is_right.sum() + SMOOTHING) / (len(is_right) + 2 * SMOOTHING)
+        odds = np.full(len(left), float(np.log(share / (1 - share))))
         for one, level in zip(weights, same, strict=True):
             odds += np.r_[one, 0.0][level]
         is_right = 1 / (1 + np.exp(-odds))
@@ -110,7 +82,7 @@ def learn_conflicts(correspondences: Sequence[Correspondence], anchors: tuple[np
         for correspondence, one, level in zip(correspondences, weights, same, strict=True)
         if one[-1] <= -LEAST_CONFLICT and np.count_nonzero(level != UNKNOWN) >= FEWEST_ANCHORS
     ]
-    return Conflicts([one for one, _ in kept], [one for _, one in kept], prior)
+    return Conflicts([one for one, _ in kept], [one for _, one in kept])
 
 
 def _shares(level: np.ndarray, weight: np.ndarray, levels: int) -> np.ndarray:
@@ -121,7 +93,7 @@ def _shares(level: np.ndarray, weight: np.ndarray, levels: int) -> np.ndarray:
 
 def _smoothed(counts: np.ndarray) -> np.ndarray:
     """Shares, none of them zero."""
-    return np.asarray((counts + DOUBT) / (counts + DOUBT).sum())
+    return np.asarray((counts + SMOOTHING) / (counts + SMOOTHING).sum())
 
 
 def _equal_properties(

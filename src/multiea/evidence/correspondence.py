@@ -1,7 +1,8 @@
 """Correspondences: a property of one KG and one of another that say the same, and how well their values agree.
 
 Values agree by levels: dates are equal, of the same year, or different; numbers differ by up to 1, 5, 25 or 125 usual
-differences, or by more; all other short values, such as codes and categories, are equal or different.
+differences, or by more; short texts, such as codes and categories, are equal or different. Several values of one
+property cannot conflict: others may state another part of them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from multiea.evidence.features import Links, crossed
 from multiea.evidence.numbers import WIDTHS, Quantity
 from multiea.evidence.text import plain_text
 from multiea.evidence.values import DATE, NUMBER
@@ -26,40 +26,34 @@ UNKNOWN = -1  # the level where a value is missing
 
 @dataclass(frozen=True)
 class Correspondence:
-    """Two properties, by name, and their values as numbers: linked with the entities of each KG.
+    """Two properties, by name, and for each KG their values as numbers, (entities,), NaN where there is none.
 
-    how: values are compared. step: the usual difference, of numbers.
+    how: the way in which values are compared. step: the usual difference, of numbers.
     """
 
     properties: tuple[str, str]
-    links: tuple[Links, Links]
     values: tuple[np.ndarray, np.ndarray]
     how: str
     step: float = 1.0
 
     def levels(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """How well some pairs of entities agree, from 0, the best; of several values the best two count."""
-        pair, one, other = crossed(*self.links, left, right)
-        x, y = self.values[0][one], self.values[1][other]
+        """How well some pairs of entities agree, from 0, the best."""
+        x, y = self.values[0][left], self.values[1][right]
         if self.how == NUMBERS:
             level = np.searchsorted(WIDTHS, np.abs(x - y) / self.step - 1e-6)
         elif self.how == DATES:
             level = np.where(x == y, 0, np.where(x // 10000 == y // 10000, 1, 2))
         else:
             level = np.where(x == y, 0, 1)
-        best = np.full(len(left), LEVELS[self.how])
-        np.minimum.at(best, pair, level)
-        return np.where(best < LEVELS[self.how], best, UNKNOWN)
+        return np.where(np.isnan(x) | np.isnan(y), UNKNOWN, level)
 
     def chance(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """The share of each level among all pairs of values of some entities of both KGs, (levels,).
 
         From sorted values, without comparing all pairs, and whatever the order of the entities is.
         """
-        x, y = (
-            np.sort(values[links.of_some(ends)])
-            for links, values, ends in zip(self.links, self.values, (left, right), strict=True)
-        )
+        sides = (values[ends] for values, ends in zip(self.values, (left, right), strict=True))
+        x, y = (np.sort(side[~np.isnan(side)]) for side in sides)
         near = [(x, y, 0.0)]
         if self.how == NUMBERS:
             near = [(x, y, (width + 1e-6) * self.step) for width in WIDTHS]
@@ -80,7 +74,7 @@ class ComparableValues:
 
     @cached_property
     def keys(self) -> list[pl.DataFrame]:
-        """For each KG its dates, codes, categories and whole numbers, written alike: entity, property, key."""
+        """For each KG its dates, codes, categories and whole numbers, written alike: entity, property, kind, key."""
         return [_keys(table) for table in self._tables]
 
     def of_numbers(self, a: int, b: int) -> list[Correspondence]:
@@ -90,9 +84,8 @@ class ComparableValues:
             name = dict(quantity.factors.keys())
             if a not in name or b not in name:
                 continue
-            sides = [self._linked(kg, _numbers(self._tables[kg], (kg, name[kg]), quantity)) for kg in (a, b)]
-            links, values = zip(*sides, strict=True)
-            found.append(Correspondence((name[a], name[b]), links, values, NUMBERS, quantity.step))
+            left, right = (self._single(kg, _numbers(self._tables[kg], (kg, name[kg]), quantity)) for kg in (a, b))
+            found.append(Correspondence((name[a], name[b]), (left, right), NUMBERS, quantity.step))
         return found
 
     def of_keys(self, pair: tuple[int, int], properties: tuple[str, str]) -> Correspondence:
@@ -104,29 +97,31 @@ class ComparableValues:
         else:
             codes = pl.concat([side.select("key") for side in sides]).unique().sort("key").with_row_index("code")
             sides = [side.join(codes, on="key").with_columns(value=pl.col("code").cast(pl.Float64)) for side in sides]
-        links, values = zip(*(self._linked(kg, side) for kg, side in zip(pair, sides, strict=True)), strict=True)
-        return Correspondence(properties, links, values, DATES if are_dates else EQUALITY)
+        left, right = (self._single(kg, side) for kg, side in zip(pair, sides, strict=True))
+        return Correspondence(properties, (left, right), DATES if are_dates else EQUALITY)
 
-    def _linked(self, kg: int, table: pl.DataFrame) -> tuple[Links, np.ndarray]:
-        value = table["value"].to_numpy()
-        return Links.of(table["entity"].to_numpy(), np.arange(len(value)), self._sizes[kg]), value
+    def _single(self, kg: int, table: pl.DataFrame) -> np.ndarray:
+        """The values of all entities, NaN for those with none or with several."""
+        single = table.select("entity", "value").unique().filter(pl.len().over("entity") == 1)
+        values = np.full(self._sizes[kg], np.nan)
+        values[single["entity"].to_numpy()] = single["value"].to_numpy()
+        return values
 
 
 def _keys(table: pl.DataFrame) -> pl.DataFrame:
-    """A value that is not of the kind of its property has no key: it says nothing about what others state."""
-    whole = table["value"].str.replace_all(r"[\s,.'-]", "")
-    number = pl.col("number").cast(pl.String)
-    is_code = (pl.col("number").abs() >= 1e15) | ~pl.col("number").is_finite()
-    key = (
-        pl.when(pl.col("kind") == DATE)
-        .then("date")
-        .when(pl.col("kind") == NUMBER)
-        .then(pl.when(is_code).then(whole).otherwise(number.str.strip_suffix(".0")))
-        .otherwise(plain_text(table["value"]).str.replace_all(" ", ""))
-    )
+    """Dates, short texts and whole numbers as they are written, since these may be codes: 04995 is not 4995.
+
+    Other numbers have none: sources write them in many ways. Nor has a value that is not of the kind of its property:
+    it says nothing about what others state.
+    """
+    is_whole = (pl.col("number") == pl.col("number").round()).fill_null(False)
+    is_comparable = (pl.col("kind") != NUMBER) | is_whole
+    short = table.filter(pl.col("value").str.len_chars() <= LONGEST_VALUE, is_comparable)
+    text = plain_text(short["value"].str.replace(r"^(\d+)\.0+$", "$1")).str.replace_all(" ", "")
+    key = pl.when(pl.col("kind") == DATE).then("date").otherwise(text)
     return (
-        table.with_columns(key=key)
-        .filter(pl.col("key") != "", pl.col("key").str.len_chars() <= LONGEST_VALUE)
+        short.with_columns(key=key)
+        .filter(pl.col("key") != "")
         .select(pl.col("entity").cast(pl.Int64), "property", "kind", "key")
         .unique()
         .sort("entity", "property", "key")

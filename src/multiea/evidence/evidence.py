@@ -13,7 +13,7 @@ from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.evidence.anchors import are_enough, find_anchors
 from multiea.evidence.attributes import attribute_features, attribute_tables, has_attributes, numeric_tables
-from multiea.evidence.conflicts import Conflicts, OpposedPairs, find_conflicts
+from multiea.evidence.conflicts import Conflicts, find_conflicts
 from multiea.evidence.correspondence import ComparableValues
 from multiea.evidence.features import Features, in_half
 from multiea.evidence.name_model import NameModel
@@ -73,12 +73,12 @@ class Evidence:
 
     kinds: Mapping[str, EvidenceOfKind] = field(default_factory=dict)
     has_structure: Sequence[np.ndarray] = ()
-    conflicts: Mapping[Pair, OpposedPairs] = field(default_factory=dict)
+    conflicts: Mapping[Pair, sp.csr_array] = field(default_factory=dict)
 
     def within(self, pools: Sequence[np.ndarray]) -> Evidence:
         """The evidence of some entities of each KG, given by their positions."""
         has_structure = [has[pool] for has, pool in zip(self.has_structure, pools, strict=True)]
-        conflicts = {(a, b): one.within(pools[a], pools[b]) for (a, b), one in self.conflicts.items()}
+        conflicts = {(a, b): one[pools[a]][:, pools[b]].tocsr() for (a, b), one in self.conflicts.items()}
         return Evidence({kind: one.within(pools) for kind, one in self.kinds.items()}, has_structure, conflicts)
 
     @property
@@ -118,7 +118,7 @@ def collect_evidence(
     """
     features: dict[str, list[Features]] = {}
     found: dict[str, EvidenceOfKind] = {}
-    conflicts: dict[Pair, OpposedPairs] = {}
+    conflicts: dict[Pair, sp.csr_array] = {}
     steps = len({NAMES, ATTRIBUTES} & set(kinds)) + (name_model is not None)
     with progress.stage("comparing names and attributes", steps) as advance:
         if NAMES in kinds:
@@ -148,14 +148,14 @@ def collect_evidence(
     return Evidence(usable, has_structure, conflicts)
 
 
-def _conflicts(found: Mapping[str, EvidenceOfKind], properties: Mapping[Pair, Conflicts]) -> dict[Pair, OpposedPairs]:
+def _conflicts(found: Mapping[str, EvidenceOfKind], properties: Mapping[Pair, Conflicts]) -> dict[Pair, sp.csr_array]:
     """What conflicting values say about the candidates of all kinds."""
     opposed = {}
     for pair, conflicts in properties.items():
         candidates = [one.similarity[pair] for one in found.values()]
         shape = candidates[0].shape
         row, column = np.divmod(np.unique(np.concatenate([*map(_keys, candidates)])), max(shape[1], 1))
-        opposed[pair] = conflicts.at(row, column, shape).in_half()
+        opposed[pair] = in_half(conflicts.at(row, column, shape))
     return opposed
 
 

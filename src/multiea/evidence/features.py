@@ -26,12 +26,6 @@ class Links:
         """With how many each is linked."""
         return np.diff(self.starts)
 
-    def of_some(self, chosen: np.ndarray) -> np.ndarray:
-        """All that some are linked with."""
-        counts = self.counts[chosen]
-        place = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        return np.asarray(self.items[np.repeat(self.starts[chosen], counts) + place])
-
 
 def crossed(left: Links, right: Links, one: np.ndarray, other: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All combinations of what the two ends of each pair are linked with: pair, left item, right item."""

@@ -53,7 +53,7 @@ def quantities(tables: Sequence[pl.DataFrame], anchors: Anchors) -> list[Quantit
 
 def some_anchors(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """At most so many anchors, evenly chosen: more would not say more."""
-    step = max(1, len(left) // MOST_ANCHORS)
+    step = max(1, -(-len(left) // MOST_ANCHORS))
     return left[::step], right[::step]
 
 
@@ -110,7 +110,7 @@ def _agreement(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     ratio = np.median(x[positive] / y[positive]) if positive.sum() >= FEWEST_ANCHORS else 1.0
     for factor in dict.fromkeys([1.0, 1.0 if abs(ratio - 1) < 2 * TOLERANCE else float(ratio)]):
         share = _share_agreeing(x, factor * y)
-        chance = np.mean([_share_agreeing(x, np.roll(factor * y, shift)) for shift in (1, 2, 3, 5)])
+        chance = _share_by_chance(x, factor * y)
         if share >= LEAST_AGREEMENT and share >= LEAST_GAIN * chance:
             best = max(best, (float(share), factor))
     return best
@@ -118,6 +118,13 @@ def _agreement(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 def _share_agreeing(x: np.ndarray, y: np.ndarray) -> float:
     return float((np.abs(x - y) <= TOLERANCE * np.maximum(np.abs(x), np.abs(y)) + 1e-12).mean())
+
+
+def _share_by_chance(x: np.ndarray, y: np.ndarray) -> float:
+    """The share of all pairs of values that agree, from sorted values: whatever the order of the entities is."""
+    y, bounds = np.sort(y), np.stack([x * (1 - TOLERANCE), x / (1 - TOLERANCE)])
+    first, last = bounds.min(axis=0) - 1e-12, bounds.max(axis=0) + 1e-12
+    return float((np.searchsorted(y, last, "right") - np.searchsorted(y, first, "left")).mean() / len(y))
 
 
 def _joined(

@@ -39,6 +39,10 @@ class Copies:
     group: np.ndarray
     probability: np.ndarray
 
+    def take(self, kept: np.ndarray) -> Copies:
+        """Some of them."""
+        return Copies(self.entity[kept], self.group[kept], self.probability[kept])
+
 
 class CopyFinder:
     """Finds copies in the KGs of a task. known, groups: seeds, and the groups found; pools: the candidates.
@@ -146,6 +150,7 @@ def find_copies(finder: CopyFinder, groups: Groups, kgs: Sequence[int]) -> tuple
     target = _repeated_groups(finder, groups, kgs)
     for kg in kgs:
         copies = finder.unmatched(kg, kgs)
+        copies = copies.take(~np.isin(groups.members[copies.group, kg], copies.entity))  # what they repeat must stay
         members[np.isin(members[:, kg], copies.entity), kg] = ABSENT  # of groups that are not clear
         row, entity = copies.group, copies.entity
         row = np.where(target[row] == ABSENT, row, target[row])

@@ -132,7 +132,6 @@ class _Rounds:
         self._is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, pools)], device)
         pairs = int(np.triu(known.validation.overlap(), 1).sum())
         self._validation_pairs = max(pairs, 1)
-        self._standard_error = _standard_error(0.5, self._validation_pairs)
 
     def run(self, history: dict[str, Any]) -> _BestRound:
         """Runs rounds until nothing is gained any more; returns the best one and notes all in the history."""
@@ -143,7 +142,7 @@ class _Rounds:
         pseudo_labels = known.pseudo_labels
         weights = Weights() if self._evidence is None else Weights(mixing=UNJUDGED)
         best: _BestRound | None = None
-        worse, highest = 0, 0.0
+        worse, highest = 0, -1.0
         with progress.stage("propagating" if is_off else "bootstrapping", rounds) as advance:
             for number in range(rounds):
                 marks = known.seeds.joined(known.completed, pseudo_labels.take(pseudo_labels.apart_from(anchors)))
@@ -156,7 +155,7 @@ class _Rounds:
                 validation_f1 = f1 if len(known.validation) else None
                 history["rounds"].append({"marks": len(marks), "validation_f1": validation_f1})
                 before, pseudo_labels = pseudo_labels, pseudo_labels if is_off else selected
-                worse = 0 if best is None or f1 >= highest - self._standard_error else worse + 1
+                worse = 0 if best is None or f1 >= highest - self._tolerance(f1) else worse + 1
                 if not worse:
                     best = _BestRound(pseudo_labels, calibration, weights)
                 best_before, highest = highest, max(highest, f1)
@@ -177,6 +176,10 @@ class _Rounds:
 
     def _is_precise(self, f1: float) -> bool:
         return _standard_error(f1, self._validation_pairs) < PRECISE
+
+    def _tolerance(self, f1: float) -> float:
+        """By how much a round may be worse than the best and still count as good."""
+        return _standard_error(f1 if self._is_precise(f1) else 0.5, self._validation_pairs)
 
     @property
     def has_structure(self) -> bool:

@@ -12,14 +12,12 @@ import scipy.sparse as sp
 import torch
 
 from multiea.data.task import Task
-from multiea.evidence.conflicts import OpposedPairs
 from multiea.evidence.evidence import CONFLICTS, STRUCTURE, Evidence, EvidenceOfKind, Pair
 from multiea.grouping.alignment import AlignmentResult
 from multiea.similarity.weights import Mixing, Weights
 
 PREFIX = "\tevidence\t"  # no KG has a tab in its name
 PARTS = ("row", "column", "value")
-CONFLICT_PARTS = (CONFLICTS, f"{CONFLICTS} total")
 
 
 def evidence_tensors(alignment: AlignmentResult) -> dict[str, torch.Tensor]:
@@ -36,9 +34,8 @@ def evidence_tensors(alignment: AlignmentResult) -> dict[str, torch.Tensor]:
         of_kg = {(kg, kg): matrix for kg, matrix in one.inside.items()}
         for (a, b), matrix in (dict(one.similarity) | of_kg).items():
             tensors |= _matrix_tensors(matrix, kind, names[a], names[b])
-    for (a, b), opposed in evidence.conflicts.items():
-        for kind, matrix in zip(CONFLICT_PARTS, (opposed.against, opposed.total), strict=True):
-            tensors |= _matrix_tensors(matrix, kind, names[a], names[b])
+    for (a, b), matrix in evidence.conflicts.items():
+        tensors |= _matrix_tensors(matrix, CONFLICTS, names[a], names[b])
     return tensors
 
 
@@ -57,9 +54,9 @@ def read_evidence(tensors: Mapping[str, torch.Tensor], task: Task) -> Evidence |
     has_any = {
         kind: [tensors[_key(kind, kg.name)].numpy() for kg in kgs]
         for kind in dict.fromkeys(key[0] for key in keys)
-        if kind not in CONFLICT_PARTS
+        if kind != CONFLICTS
     }
-    kinds, parts = {}, dict[str, dict[Pair, sp.csr_array]]()
+    kinds, conflicts = {}, dict[Pair, sp.csr_array]()
     for kind in dict.fromkeys(key[0] for key in keys if len(key) > 2):
         similarity = {}
         for (a, one), (b, other) in combinations_with_replacement(enumerate(kgs), 2):
@@ -68,13 +65,12 @@ def read_evidence(tensors: Mapping[str, torch.Tensor], task: Task) -> Evidence |
             row, column, value = (tensors[_key(kind, one.name, other.name, part)].numpy() for part in PARTS)
             shape = (len(one.entities), len(other.entities))
             similarity[a, b] = sp.csr_array((value.astype(np.float32), (row, column)), shape=shape)
-        if kind in CONFLICT_PARTS:
-            parts[kind] = similarity
+        if kind == CONFLICTS:
+            conflicts = similarity
             continue
         inside = {a: similarity.pop((a, a)) for a in range(len(kgs)) if (a, a) in similarity}
         kinds[kind] = EvidenceOfKind(similarity, has_any[kind], inside)
-    against, total = (parts.get(kind, {}) for kind in CONFLICT_PARTS)
-    return Evidence(kinds, has_any[STRUCTURE], {pair: OpposedPairs(against[pair], total[pair]) for pair in against})
+    return Evidence(kinds, has_any[STRUCTURE], conflicts)
 
 
 def recorded_weights(alignment: AlignmentResult) -> dict[str, Any]:

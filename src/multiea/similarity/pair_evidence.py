@@ -12,9 +12,11 @@ from torch import Tensor
 
 from multiea.evidence.evidence import NEIGHBOURS, STRUCTURE, Evidence, Pair
 from multiea.graph.sparse_rows import no_entries, scaled, values_at
-from multiea.similarity.doubt import Doubt, weighed_conflicts
+from multiea.similarity.doubt import doubtful_similarity
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
+
+SHARE_AGAINST_RIVALS = 0.5  # of conflicts: with all of it, candidates with missing values would seem good
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,9 @@ class PairEvidence:
             scaled(evidence.kinds[kind].similarity[pair], factors[0], factors[1]) for kind in kinds if kind != STRUCTURE
         )
         added = _weighted_sum(kinds, own, parts, shape)
-        conflicts, doubt = no_entries(shape), Doubt.of(added)
-        if pair in evidence.conflicts:
-            conflicts, doubt = weighed_conflicts(added, evidence.conflicts[pair], total)
-            added = (added + conflicts * np.float32(1 / total)).tocsr()
-        doubtful = None if doubt is None else doubt.similarity
+        conflicts = evidence.conflicts.get(pair, no_entries(shape))
+        doubtful = doubtful_similarity((added + conflicts * np.float32(SHARE_AGAINST_RIVALS / total)).tocsr())
+        added = (added + conflicts * np.float32(1 / total)).tocsr()
         return cls(kinds, own, added, parts, factors[0], factors[1], conflicts, doubtful)
 
     @property
