@@ -84,7 +84,7 @@ def export(run: Run, to: str, out: Path, choices: Choices | None = None, *, forc
     written = chosen.write(run, out, Choices() if choices is None else choices, force)
     if written.encoded:
         log.warning(
-            "%s that are not IRIs are written as percent-encoded urn:multiea IRIs; reading them back restores the ids",
+            "%s written as percent-encoded urn:multiea IRIs, not being IRIs; reading them back restores the ids",
             counted(written.encoded, "id"),
         )
     return written
