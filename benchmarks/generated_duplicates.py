@@ -28,6 +28,8 @@ SOURCES, OVERLAP, TYPOS, MISSING = "abc", (0.3, 0.6, 0.9), 0.2, 0.15
 Thing = dict[str, str | float | None]
 HEADER = ("kind", "repeated", "seeds", "auto: first", "others", "inside P", "R", "across F1 without", "with")
 
+FEWEST_THINGS = 20
+
 
 def main() -> None:
     """Makes the tables, aligns them and prints the scores."""
@@ -39,6 +41,11 @@ def main() -> None:
     parser.add_argument("--random-state", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.things < FEWEST_THINGS:
+        parser.error(f"--things must be at least {FEWEST_THINGS}, so that every source has some; got {options.things}")
+    for name in ("shares", "train_ratio"):
+        if not all(0 <= share < 1 for share in getattr(options, name)):
+            parser.error(f"--{name.replace('_', '-')} must be at least 0 and below 1, got {getattr(options, name)}")
     rows = []
     for kind in options.kinds:
         for share in options.shares:

@@ -55,7 +55,9 @@ def splink(task: Task, thresholds: Sequence[float]) -> pl.DataFrame:
     comparisons: list[Any] = [
         cl.JaroWinklerAtThresholds(name, [0.95, 0.88, 0.8]).configure(term_frequency_adjustments=True) for name in texts
     ]
-    rules = [block_on(f"substr({name}, 1, 5)") for name in texts] + [block_on(f"{name}_end") for name in texts]
+    rules: list[Any] = [block_on(f"substr({name}, 1, 5)") for name in texts] + [
+        block_on(f"{name}_end") for name in texts
+    ]
     if {"lat", "lon"} <= set(columns):
         comparisons.append(cl.DistanceInKMAtThresholds("lat", "lon", [1, 5, 25, 100]))
         rules.append(block_on("round(lat)", "round(lon)"))
@@ -75,7 +77,7 @@ def splink(task: Task, thresholds: Sequence[float]) -> pl.DataFrame:
     names = [str(key[0]) for key in records.partition_by("source", as_dict=True)]
     tables = [database.register(part, dataset_display_name=name) for name, part in zip(names, parts, strict=True)]
     linker = Linker(tables, settings, log_level="ERROR")
-    exact = [block_on("name", "round(lat)") if "lat" in columns else block_on(*texts[:2])]
+    exact: list[Any] = [block_on("name", "round(lat)") if "lat" in columns else block_on(*texts[:2])]
     linker.training.estimate_probability_two_random_records_match(exact, recall=0.5)
     linker.training.estimate_u_using_random_sampling(max_pairs=2e6, seed=1)
     for rule in _training_rules(texts, columns, len(comparisons)):
@@ -84,7 +86,8 @@ def splink(task: Task, thresholds: Sequence[float]) -> pl.DataFrame:
     found: list[pl.DataFrame] = []
     for threshold in thresholds:
         clusters = linker.clustering.cluster_pairwise_predictions_at_threshold(predicted, threshold)
-        members = pl.from_arrow(clusters.as_pyarrow_table())
+        table: Any = clusters
+        members = pl.from_arrow(table.as_pyarrow_table())
         assert isinstance(members, pl.DataFrame)
         sizes = members.group_by("cluster_id").len()["len"].cast(pl.Float64)
         if threshold != THRESHOLD and (sizes**2).sum() > MOST_PAIRS:  # most of the data in one cluster: never the best

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from multiea.data.joined_names import JOIN, are_names_together, parts_of, with_joined_names
+from multiea.data.joined_names import JOIN, MIN_SHARE_WITH_LETTERS, are_names_together, parts_of, with_joined_names
 from multiea.data.name_words import (
     first_and_last_name,
     is_alternative,
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 NAME, ATTRIBUTE, IGNORE = "name", "attribute", "ignore"
 PROPERTY_ROLES = (NAME, ATTRIBUTE, IGNORE)
-MIN_SHARE_WITH_LETTERS = 0.5
 MIN_SHARE_DISTINCT = 0.5
 
 

@@ -22,13 +22,12 @@ from multiea.grouping.duplicates_by_evidence import (
 )
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.matching import join_matches, matched_inside, mutual_matches, scores_inside, total_scores
+from multiea.grouping.repeated_entities import LEAST_PROBABILITY
 from multiea.grouping.roles import roles_of
 from multiea.settings.tree import AUTO
 from multiea.similarity.enhancement import Pairs
 from multiea.similarity.mean_similarity import MeanSimilarity
 from multiea.similarity.pools import Comparable
-
-LEAST_PROBABILITY = 0.35  # of a match that joins groups, where names or attributes are compared as well
 
 
 def find_groups(

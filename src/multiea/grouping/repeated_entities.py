@@ -19,7 +19,7 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.similarity.mean_similarity import MeanSimilarity
 
 GROUPS_PER_ENTITY = 3  # the most similar ones beside structure, which are compared by all evidence
-LEAST_PROBABILITY = 0.35  # as of a match that joins groups
+LEAST_PROBABILITY = 0.35  # of a match that joins groups, and of a copy, where names or attributes are compared
 FEWEST_MATCHED = 10  # from which it is learned how similar an entity is to a wrong group
 
 
