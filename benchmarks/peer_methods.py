@@ -55,9 +55,8 @@ def splink(task: Task, thresholds: Sequence[float]) -> pl.DataFrame:
     comparisons: list[Any] = [
         cl.JaroWinklerAtThresholds(name, [0.95, 0.88, 0.8]).configure(term_frequency_adjustments=True) for name in texts
     ]
-    rules: list[Any] = [block_on(f"substr({name}, 1, 5)") for name in texts] + [
-        block_on(f"{name}_end") for name in texts
-    ]
+    rules: list[Any] = [block_on(f"substr({name}, 1, 5)") for name in texts]
+    rules += [block_on(f"{name}_end") for name in texts]
     if {"lat", "lon"} <= set(columns):
         comparisons.append(cl.DistanceInKMAtThresholds("lat", "lon", [1, 5, 25, 100]))
         rules.append(block_on("round(lat)", "round(lon)"))
