@@ -13,6 +13,7 @@ from torch.nn.functional import normalize
 from multiea.evidence.evidence import NAMES, STRUCTURE, Evidence, EvidenceOfKind
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison, compare, direct_scores
+from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.weights import UNJUDGED, Weights
 
 SIZE, NAMED = 40, 30
@@ -38,16 +39,16 @@ def comparison(weight_of_structure: float, structure: float = 0.3, isolated: int
     names = EvidenceOfKind({PAIR: sp.csr_array(values.astype(np.float32))}, everyone)
     evidence = Evidence({NAMES: names}, [has_structure] * 2)
     weights = Weights({PAIR: {STRUCTURE: weight_of_structure, NAMES: 15.0}})
-    return Comparison([SIZE, SIZE], torch.device("cpu"), lambda a, b: (left, right), evidence=evidence, weights=weights)
+    prepared = Int8Embeddings(left), Int8Embeddings(right)
+    return Comparison([SIZE, SIZE], torch.device("cpu"), lambda a, b: prepared, evidence=evidence, weights=weights)
 
 
 def scores_of_others(given: Comparison, *, may_lack_counterpart: bool) -> float:
     """The mean of the best scores of the entities that agree in no name."""
     compared, _ = compare(given, ENHANCEMENT)
-    assert compared[PAIR].others.no_counterpart is not None
+    assert compared[PAIR].doubtful is not None
     if not may_lack_counterpart:
-        others = replace(compared[PAIR].others, no_counterpart=None)
-        compared = {PAIR: replace(compared[PAIR], others=others)}
+        compared = {PAIR: replace(compared[PAIR], doubtful=None)}
     scores = direct_scores(compared, given, ENHANCEMENT, UNJUDGED)[PAIR]
     return float(scores.top(1)[1][NAMED:].mean())
 
@@ -69,13 +70,28 @@ def test_weights_that_are_learned_also_decide_what_is_doubtful(isolated: int) ->
     given = replace(comparison(28.0, isolated=isolated), known={PAIR: known})
     learned, weights = compare(given, ENHANCEMENT)
     again, _ = compare(replace(given, known=None, weights=weights), ENHANCEMENT)
-    assert learned[PAIR].others.no_counterpart == pytest.approx(again[PAIR].others.no_counterpart, rel=1e-4)
+    assert learned[PAIR].doubtful == pytest.approx(again[PAIR].doubtful, rel=1e-4)
     best, best_again = (one[PAIR].scores.top(1)[1].flatten() for one in (learned, again))
     assert best.tolist() == pytest.approx(best_again.tolist(), abs=0.01)
 
 
 @pytest.mark.parametrize("weight", [4.0, 20.0])
 def test_the_more_structure_counts_the_less_is_asked_of_names(weight: float) -> None:
-    levels = [compare(comparison(one), ENHANCEMENT)[0][PAIR].others.no_counterpart for one in (1e-9, weight)]
+    levels = [compare(comparison(one), ENHANCEMENT)[0][PAIR].doubtful for one in (1e-9, weight)]
     assert None not in levels
     assert levels[1] == pytest.approx(15.0 / (15.0 + weight) * float(levels[0] or 0), rel=1e-3)
+
+
+def test_what_is_doubtful_is_estimated_from_all_entities_not_from_the_candidates_alone() -> None:
+    whole = comparison(1e-9)
+    assert whole.evidence is not None
+    rest = np.arange(NAMED, SIZE)  # where the others are seeds, only entities without counterpart are left
+    left_over = replace(whole, sizes=[len(rest)] * 2, evidence=whole.evidence.within([rest, rest]))
+    left, right = whole.embeddings(*PAIR)
+    left_over = replace(left_over, embeddings=lambda a, b: (left[NAMED:], right[NAMED:]))
+    alone, among_all = (
+        compare(one, ENHANCEMENT)[0][PAIR].doubtful
+        for one in (left_over, replace(left_over, all_evidence=whole.evidence))
+    )
+    assert among_all == compare(whole, ENHANCEMENT)[0][PAIR].doubtful
+    assert (among_all or 0) > (alone or 0)

@@ -33,12 +33,13 @@ def random_evidence(seed: int = 0, left: int = 30, right: int = 25, *, with_stru
     return Evidence(kinds, [(rng.random(size) < 0.8) & with_structure for size in (left, right)])
 
 
-def random_embeddings(evidence: Evidence, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+def random_embeddings(evidence: Evidence, seed: int = 0) -> tuple[Int8Embeddings, Int8Embeddings]:
     """Unit vectors, zero for entities without structure."""
     generator = torch.Generator().manual_seed(seed)
     parts = [normalize(torch.randn(len(has), 16, generator=generator)) for has in evidence.has_structure]
     left, right = (
-        part * torch.from_numpy(has)[:, None] for part, has in zip(parts, evidence.has_structure, strict=True)
+        Int8Embeddings(part * torch.from_numpy(has)[:, None])
+        for part, has in zip(parts, evidence.has_structure, strict=True)
     )
     return left, right
 
@@ -46,7 +47,7 @@ def random_embeddings(evidence: Evidence, seed: int = 0) -> tuple[torch.Tensor, 
 def by_hand(evidence: Evidence, weights: dict[str, float]) -> np.ndarray:
     """The similarities of all pairs, from the definition: weighted sums, times the factors of both entities."""
     left, right = random_embeddings(evidence)
-    parts = {STRUCTURE: (left @ right.t()).numpy()}
+    parts = {STRUCTURE: (left.embeddings @ right.embeddings.t()).numpy()}
     parts |= {kind: one.similarity[PAIR].toarray() for kind, one in evidence.kinds.items()}
     has = {STRUCTURE: evidence.has_structure} | {kind: one.has_any for kind, one in evidence.kinds.items()}
     total = sum(weights.values())
@@ -59,7 +60,7 @@ def by_hand(evidence: Evidence, weights: dict[str, float]) -> np.ndarray:
 def test_search_with_added_evidence_equals_comparing_all_pairs() -> None:
     evidence = random_evidence()
     own = PairEvidence.of(evidence, PAIR, WEIGHTS)
-    left, right = (Int8Embeddings(part) for part in own.scaled_embeddings(*random_embeddings(evidence)))
+    left, right = own.scaled_embeddings(*random_embeddings(evidence))
     found = search(left, right, 5, None, own.added).rows(slice(None)).numpy()
     whole = by_hand(evidence, dict(WEIGHTS.of_pair[PAIR]))
     is_added = own.added.toarray() > 0
@@ -114,12 +115,13 @@ def test_a_kind_that_one_kg_lacks_does_not_count() -> None:
 def test_the_parts_of_found_scores_are_the_similarities_of_each_kind_and_other_weights_give_other_scores() -> None:
     evidence = random_evidence()
     own = PairEvidence.of(evidence, PAIR, WEIGHTS)
-    left, right = (Int8Embeddings(part) for part in own.scaled_embeddings(*random_embeddings(evidence)))
+    left, right = own.scaled_embeddings(*random_embeddings(evidence))
     scores = search(left, right, 5, None, own.added)
     row, column = scores.row.numpy(), scores.column.numpy()
     features = own.features(scores)
     factors = own.row_factors[row] * own.column_factors[column]
-    structure = (random_embeddings(evidence)[0] @ random_embeddings(evidence)[1].t()).numpy()[row, column]
+    first, second = (part.embeddings for part in random_embeddings(evidence))
+    structure = (first @ second.t()).numpy()[row, column]
     np.testing.assert_allclose(features[:, own.kinds.index(STRUCTURE)], structure * factors, atol=0.01)
     names = evidence.kinds[NAMES].similarity[PAIR].toarray()[row, column]
     np.testing.assert_allclose(features[:, own.kinds.index(NAMES)], names * factors, rtol=1e-5)
@@ -134,7 +136,7 @@ def test_the_parts_of_found_scores_are_the_similarities_of_each_kind_and_other_w
 def test_examples_are_the_candidates_of_known_pairs_in_both_directions() -> None:
     evidence = random_evidence()
     own = PairEvidence.of(evidence, PAIR, WEIGHTS)
-    left, right = (Int8Embeddings(part) for part in own.scaled_embeddings(*random_embeddings(evidence)))
+    left, right = own.scaled_embeddings(*random_embeddings(evidence))
     scores = search(left, right, 5, None, own.added)
     dense = scores.rows(slice(None)).numpy()
     rows, columns = np.arange(10), np.arange(10)
@@ -178,7 +180,7 @@ def test_other_weights_and_examples_keep_conflicts() -> None:
     own, other = (PairEvidence.of(evidence, PAIR, weights) for weights in (Weights(), WEIGHTS))
     found = []
     for one in (own, other):
-        left, right = (Int8Embeddings(part) for part in one.scaled_embeddings(*random_embeddings(evidence)))
+        left, right = one.scaled_embeddings(*random_embeddings(evidence))
         found.append(search(left, right, 50, None, one.added))
     again = own.rescored(found[0], other)
     keys, places, same = np.intersect1d(again.keys.numpy(), found[1].keys.numpy(), return_indices=True)

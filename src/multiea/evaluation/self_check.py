@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from multiea.foundation.errors import counted
 from multiea.grouping.alignment import AlignmentResult
 
@@ -12,6 +14,7 @@ ESTIMATED = "estimated without seeds"
 PLAIN_SCORES = "plain scores"
 LOW_F1 = 0.5
 FEW_PAIRS = 20
+FEW_MATCHED = 0.1  # share of the entities of a KG, the best matched one
 ENOUGH_SEEDS = 50  # from here on some seeds are set aside for validation
 STRUCTURE, NAMES = "structure", "names"
 
@@ -35,12 +38,14 @@ def validation_scores(alignment: AlignmentResult) -> dict[str, Any]:
 
 
 def doubts(alignment: AlignmentResult) -> list[str]:
-    """Why the result may be bad, and what would help; nothing where there are no seeds at all to judge by."""
+    """Why the result may be bad, and what would help."""
     f1, pairs = alignment.calibration.validation_f1, alignment.calibration.examples
     task, settings = alignment.task, alignment.settings
     known = len(task.seeds) + len(task.open_seeds) + len(task.validation)
     wants_none = not settings.uses_propagation and not settings.training.validation_ratio and not len(task.validation)
-    if not known or wants_none:
+    if not known:
+        return _doubts_without_seeds(alignment)
+    if wants_none:
         return []
     words = []
     if f1 is not None and f1 < LOW_F1:
@@ -56,6 +61,21 @@ def doubts(alignment: AlignmentResult) -> list[str]:
             f"{wanted} over all KGs (now {known:,}), or check the least confident groups by hand"
         )
     return words
+
+
+def _doubts_without_seeds(alignment: AlignmentResult) -> list[str]:
+    """Where hardly any entity found a counterpart, there may be none, and what was found may be wrong."""
+    matched = alignment.found.groups.present.sum(axis=0)
+    sizes = np.array([len(kg.entities) for kg in alignment.task.kgs])
+    best = int(np.argmax(matched / np.maximum(sizes, 1)))
+    if matched[best] >= FEW_MATCHED * sizes[best]:
+        return []
+    most = f"{matched[best]:,} of {sizes[best]:,} entities of '{alignment.task.kg_names[best]}'"
+    return [
+        f"hardly anything was matched ({most}, elsewhere a smaller share): the KGs seem to have little in common, and "
+        "then groups are often wrong. "
+        "What helps: a few seeds, or multiea inspect, which shows what was read as names, attributes and triples"
+    ]
 
 
 def _remedies(alignment: AlignmentResult) -> list[str]:

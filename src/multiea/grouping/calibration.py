@@ -16,6 +16,7 @@ PRIOR = np.array([0.0, 1.0, 0.0])  # the score itself is the probability
 # Where names or attributes are compared as well, scores are too cautious: measured without seeds on tables and graphs.
 PRIOR_WITH_EVIDENCE = np.array([2.0, 2.0, 0.0])
 PRIOR_WEIGHT = 1.0
+MOST_UNJUDGED = 0.995  # where no seed judges names and attributes, nothing is certain, however clear it looks
 LEAST_CONFIDENCE = 0.35  # of a member where names or attributes are compared as well; seeds rarely judge weaker ones
 
 
@@ -25,25 +26,28 @@ class Calibration:
 
     coefficients: of the constant, of the pair's score and of the mean score of its group, both as logits. examples: the
     number of pairs it was learned from; with none, no seed judged it. validation_f1: of pairs, on the validation
-    seeds and at the threshold, where there are examples.
+    seeds and at the threshold, where there are examples. most: the highest probability there is.
     """
 
     coefficients: tuple[float, ...] = (0.0, 1.0, 0.0)
     threshold: float = 0.0
     examples: int = 0
     validation_f1: float | None = None
+    most: float = 1.0
 
     @classmethod
     def unjudged(cls, *, with_evidence: bool) -> Calibration:
         """Where no seed judges: the prior."""
-        return cls(tuple((PRIOR_WITH_EVIDENCE if with_evidence else PRIOR).tolist()))
+        if with_evidence:
+            return cls(tuple(PRIOR_WITH_EVIDENCE.tolist()), most=MOST_UNJUDGED)
+        return cls(tuple(PRIOR.tolist()))
 
     def probabilities(self, inside: np.ndarray) -> np.ndarray:
         """The probability of each pair of members to be right, (groups, M, M), NaN where one is absent.
 
         Limited by the number of examples: even if all of them are right, the next pair may be wrong.
         """
-        most = (self.examples + 1) / (self.examples + 2) if self.examples else 1.0
+        most = (self.examples + 1) / (self.examples + 2) if self.examples else self.most
         return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
 
     def score_at(self, probability: float) -> float:
@@ -106,7 +110,7 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups, *, with_evidenc
     upper = np.triu(np.ones(inside.shape[1:], dtype=bool), 1)
     weight, judged = judged[(judged > 0) & upper].astype(float), (judged > 0) & upper
     if not judged.any():
-        unjudged = Calibration(tuple(prior.tolist()))
+        unjudged = Calibration.unjudged(with_evidence=with_evidence)
         return replace(unjudged, threshold=_expected_threshold(unjudged, inside)) if with_evidence else unjudged
     features, truth = _features(inside)[judged], right[judged].astype(float)
     coefficients = prior.copy()

@@ -34,7 +34,10 @@ WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
 LEAST_CHANGE = 0.08  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
 LEAST_CHANGE_UNJUDGED = 0.03  # the same without validation seeds, where marks are still few after the first rounds
-PRECISE = 0.003  # standard error of a pair F1 on so many validation seeds that it alone says whether rounds still gain
+STALE_ROUNDS = 2  # so many rounds in a row without gain are the last, where there are enough seeds to tell
+ENOUGH = 0.02  # standard error of a pair F1 on that many validation seeds
+PRECISE = 0.003  # standard error of a pair F1 on so many that a single round without gain is the last
+CHOICES_OF_MIXING = 2  # rounds that choose how direct scores and paths are mixed; later ones keep it
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,7 @@ class _Rounds:
         pseudo_labels = known.pseudo_labels
         weights = Weights() if self._evidence is None else Weights(mixing=UNJUDGED)
         best: _BestRound | None = None
-        worse, highest = 0, -1.0
+        worse, stale, highest = 0, 0, -1.0
         with progress.stage("propagating" if is_off else "bootstrapping", rounds) as advance:
             for number in range(rounds):
                 marks = known.seeds.joined(known.completed, pseudo_labels.take(pseudo_labels.apart_from(anchors)))
@@ -158,19 +161,22 @@ class _Rounds:
                 worse = 0 if best is None or f1 >= highest - self._tolerance(f1) else worse + 1
                 if not worse:
                     best = _BestRound(pseudo_labels, calibration, weights)
-                best_before, highest = highest, max(highest, f1)
+                stale = 0 if f1 > highest else stale + 1
+                highest = max(highest, f1)
                 advance(1, f"{len(pseudo_labels):,} pseudo-labels")
-                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, best_before):
+                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, stale):
                     break
         assert best is not None
         return best
 
-    def _is_settled(self, before: Groups, after: Groups, f1: float, best_before: float) -> bool:
-        """Whether another round would gain little; f1: on validation seeds, best_before: in all rounds before."""
+    def _is_settled(self, before: Groups, after: Groups, f1: float, stale: int) -> bool:
+        """Whether another round would gain little; f1: on validation seeds; stale: rounds since it rose."""
         if self._evidence is None:
             return len(after) <= (1 + LEAST_GROWTH) * len(before)
-        if len(self._known.validation) and f1 <= best_before and self._is_precise(f1):
-            return True
+        if len(self._known.validation) and stale:
+            patience = 1 if self._is_precise(f1) else STALE_ROUNDS
+            if stale >= patience and _standard_error(f1, self._validation_pairs) < ENOUGH:
+                return True
         least = LEAST_CHANGE if len(self._known.validation) else LEAST_CHANGE_UNJUDGED
         return _share_of_new(after, before) <= least
 
@@ -206,7 +212,15 @@ class _Rounds:
             embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
         compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
         enhancement = self._settings.enhancement
-        return pool_similarities_with_weights(task, compared, self._pools, enhancement, validation, anchors)
+        return pool_similarities_with_weights(
+            task,
+            compared,
+            self._pools,
+            enhancement,
+            validation,
+            anchors,
+            chooses_mixing=number < CHOICES_OF_MIXING,
+        )
 
     def _groups(self, scores: Scores, matches: Matches) -> tuple[Groups, Calibration, float]:
         """The pseudo-labels that a round selects, its calibration, and its pair F1 on validation seeds."""

@@ -13,6 +13,7 @@ from torch import Tensor
 from multiea.evidence.evidence import STRUCTURE, Evidence, Pair
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
+from multiea.similarity.doubt import lower_doubtful
 from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.search import search, sparse_scores
@@ -28,26 +29,30 @@ KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
 class Comparison:
     """What the candidates of all KGs are compared by.
 
-    sizes: how many candidates each KG has. embeddings: gives those of the candidates of two KGs, (n, d) each, of unit
-    length. signatures: of the candidates, for blocking where the KGs are large.
+    sizes: how many candidates each KG has. embeddings: gives those of the candidates of two KGs. signatures: of the
+    candidates, for blocking where the KGs are large.
     evidence: of the candidates; None for structure alone. weights: of the evidence. known: rows and columns of known
     pairs, from which weights are learned. anchors: the same for pairs that were found without structure; the weight of
-    structure is learned from them.
+    structure is learned from them. chooses_mixing: whether the known pairs choose it anew, too. all_evidence: of all
+    entities, candidates or not, which shows what good candidates are like; by default that of the candidates.
     """
 
     sizes: Sequence[int]
     device: torch.device
-    embeddings: Callable[[int, int], tuple[Tensor, Tensor]]
+    embeddings: Callable[[int, int], tuple[Int8Embeddings, Int8Embeddings]]
     signatures: Sequence[Signatures] | None = None
     evidence: Evidence | None = None
     weights: Weights = field(default_factory=Weights)
     known: KnownPairs | None = None
     anchors: KnownPairs | None = None
+    chooses_mixing: bool = True
+    all_evidence: Evidence | None = None
 
     @classmethod
     def of(cls, candidates: Sequence[Tensor]) -> Comparison:
         """By the embeddings of the candidates of each KG alone."""
-        return cls([*map(len, candidates)], candidates[0].device, lambda a, b: (candidates[a], candidates[b]))
+        prepared = [*map(Int8Embeddings, candidates)]
+        return cls([*map(len, candidates)], candidates[0].device, lambda a, b: (prepared[a], prepared[b]))
 
 
 @dataclass(frozen=True)
@@ -55,13 +60,19 @@ class Compared:
     """The candidates of two KGs with their similarities, before Sinkhorn.
 
     evidence: None for structure alone. sharpness: what similarities are multiplied by to become log-odds: one over the
-    temperature of Sinkhorn.
+    temperature of Sinkhorn. doubtful: the similarity of a doubtful candidate, if there is other evidence.
     """
 
     scores: SparseScores
     others: OtherCandidates
     sharpness: float
     evidence: PairEvidence | None
+    doubtful: float | None = None
+
+    @property
+    def has_structure(self) -> bool:
+        """Whether embeddings are compared."""
+        return self.evidence is None or STRUCTURE in self.evidence.kinds
 
 
 def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair, Compared], Weights]:
@@ -72,8 +83,14 @@ def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair
         for pair in pairs:
             compared[pair] = _compared(comparison, enhancement, pair)
             advance(1)
-    judges = comparison.anchors if comparison.known is None else comparison.known
-    if judges is None or comparison.evidence is None:
+    compared, weights = _weighted_by_known(compared, comparison)
+    return {pair: _with_doubt(one, comparison, pair, weights) for pair, one in compared.items()}, weights
+
+
+def _weighted_by_known(compared: dict[Pair, Compared], comparison: Comparison) -> tuple[dict[Pair, Compared], Weights]:
+    """The same candidates with the weights that known pairs or anchors teach, where there are any."""
+    judges, evidence = comparison.anchors if comparison.known is None else comparison.known, comparison.evidence
+    if judges is None or evidence is None:
         return compared, comparison.weights
     examples = {
         pair: one.evidence.examples(one.scores, judges[pair])
@@ -81,10 +98,10 @@ def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair
         if one.evidence is not None
     }
     if comparison.known is not None:
-        weights = learn_weights(examples)
+        weights = replace(learn_weights(examples), mixing=comparison.weights.mixing)
     else:
         weights = learn_weight_of_structure(examples, comparison.weights.mixing)
-    return {pair: _reweighted(one, comparison.evidence, pair, weights) for pair, one in compared.items()}, weights
+    return {pair: _reweighted(one, evidence, pair, weights) for pair, one in compared.items()}, weights
 
 
 def direct_scores(
@@ -108,8 +125,15 @@ def _reweighted(one: Compared, evidence: Evidence, pair: Pair, weights: Weights)
         return one
     own = PairEvidence.of(evidence, pair, weights)
     scores = one.evidence.rescored(one.scores, own)
-    others = replace(one.others, no_counterpart=own.doubtful)
-    return Compared(scores, others, float(own.weights.sum()), own)
+    return Compared(scores, one.others, float(own.weights.sum()), own)
+
+
+def _with_doubt(one: Compared, comparison: Comparison, pair: Pair, weights: Weights) -> Compared:
+    """The same with the similarity of a doubtful candidate, estimated from all entities: seeds show good candidates."""
+    if comparison.evidence is None:
+        return one
+    every = comparison.evidence if comparison.all_evidence is None else comparison.all_evidence
+    return replace(one, doubtful=PairEvidence.of(every, pair, weights).doubtful())
 
 
 def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> Compared:
@@ -117,28 +141,31 @@ def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> C
     count, signatures, evidence = enhancement.candidates or 1, comparison.signatures, comparison.evidence
     of_pair = None if signatures is None else (signatures[a], signatures[b])
     if evidence is None:
-        left, right = (Int8Embeddings(part) for part in comparison.embeddings(a, b))
+        left, right = comparison.embeddings(a, b)
         scores = search(left, right, count, of_pair)
         return Compared(scores, OtherCandidates.of(left, right), 1 / enhancement.temperature, None)
     own = PairEvidence.of(evidence, pair, comparison.weights)
     if STRUCTURE in own.kinds:
-        left, right = (Int8Embeddings(part) for part in own.scaled_embeddings(*comparison.embeddings(a, b)))
+        left, right = own.scaled_embeddings(*comparison.embeddings(a, b))
         scores = search(left, right, count, of_pair, own.added)
     else:
         nothing = [torch.zeros(comparison.sizes[kg], 1, device=comparison.device) for kg in pair]
         left, right = map(Int8Embeddings, nothing)
         scores = sparse_scores(own.added, comparison.device)
-    others = OtherCandidates.of(left, right)
-    others = replace(others, no_counterpart=own.doubtful)
-    return Compared(scores, others, float(own.weights.sum()), own)
+    return Compared(scores, OtherCandidates.of(left, right), float(own.weights.sum()), own)
 
 
 def _normalised(one: Compared, enhancement: Enhancement, mixing: Mixing) -> SparseScores:
     if enhancement.mode != "sharpened":
         return one.scores
-    is_softer = mixing.is_softer and one.evidence is not None and STRUCTURE in one.evidence.kinds
+    is_softer = mixing.is_softer and one.evidence is not None and one.has_structure
     sharpness = min(one.sharpness, 1 / enhancement.temperature) if is_softer else one.sharpness
-    return sinkhorn_sparse(one.scores, one.others, 1 / max(sharpness, 1e-12), enhancement.sweeps)
+    temperature = 1 / max(sharpness, 1e-12)
+    if one.has_structure:  # it decides about candidates with doubtful names, so these compete with no counterpart
+        others = replace(one.others, no_counterpart=one.doubtful)
+        return sinkhorn_sparse(one.scores, others, temperature, enhancement.sweeps)
+    scores = sinkhorn_sparse(one.scores, one.others, temperature, enhancement.sweeps)
+    return scores if one.doubtful is None else lower_doubtful(scores, one.scores, one.doubtful, temperature)
 
 
 def _no_scores(comparison: Comparison, pair: Pair) -> SparseScores:

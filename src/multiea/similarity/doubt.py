@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+import torch
+
+from multiea.similarity.sparse_scores import SparseScores
 
 RIVAL_QUANTILE = 0.9  # of the similarities of second best candidates
 MATCH_QUANTILE = 0.75  # of the similarities of best candidates
-DOUBTFUL_SHARE = 0.3  # of the way from the one to the other
+LEAST_MATCH = 0.55  # what good best candidates have at least, of what they would have where all agrees
+# How much of the rivals, of what matches are above them, and of what matches lack. With structure, names may be weak.
+SHARES, SHARES_WITH_STRUCTURE = (0.85, 0.1, 0.8), (1.0, 0.3, 0.0)
+CAUTION = 0.5  # of the log-odds against a doubtful candidate; the rest is left to calibration
+ODDS_AGAINST = 1.0  # log-odds against a candidate that is just doubtful
 
 
-def doubtful_similarity(added: sp.csr_array) -> float | None:
+def doubtful_similarity(added: sp.csr_array, most: float, *, with_structure: bool) -> float | None:
     """Of a candidate whose names and attributes are doubtful, and whose embedding agrees in nothing.
 
-    By all kinds but the embeddings it lies between high second best candidates and good best ones: a best one below is
-    probably wrong, unless its embedding speaks for it. None where no pair has such evidence. added: the similarities by
-    all kinds but the embeddings.
+    By all kinds but the embeddings it is about as similar as a high second best candidate: a best one below is probably
+    wrong, unless its embedding speaks for it. Where even good best candidates are hardly similar, there may be no
+    counterparts at all, and more is asked for. None where no pair has such evidence. added: the similarities by all
+    kinds but the embeddings; most: what they are where all agrees. with_structure: whether embeddings are compared.
     """
     best = [_two_best(side) for side in (added, added.T.tocsr())]
     first, second = (np.concatenate([side[place] for side in best]) for place in (0, 1))
@@ -23,7 +31,26 @@ def doubtful_similarity(added: sp.csr_array) -> float | None:
     if not len(first):
         return None
     rival = float(np.quantile(second, RIVAL_QUANTILE)) if len(second) else 0.0
-    return rival + DOUBTFUL_SHARE * max(float(np.quantile(first, MATCH_QUANTILE)) - rival, 0.0)
+    match = float(np.quantile(first, MATCH_QUANTILE))
+    parts = rival, max(match - rival, 0.0), max(LEAST_MATCH * most - match, 0.0)
+    return float(np.dot(parts, SHARES_WITH_STRUCTURE if with_structure else SHARES))
+
+
+def lower_doubtful(
+    scores: SparseScores, similarities: SparseScores, doubtful: float, temperature: float
+) -> SparseScores:
+    """Lower scores of entities whose best candidate is doubtful; scores: made from these similarities by Sinkhorn.
+
+    Sinkhorn compares the candidates of an entity with each other: of several that all are poor, one may still get a
+    high score. All candidates of an entity are lowered by the same factor, so that their order stays.
+    """
+    factors = []
+    for index, size in zip((similarities.row, similarities.column), similarities.shape, strict=True):
+        lowest = similarities.values.new_full((size,), -torch.inf)
+        best = lowest.scatter_reduce(0, index, similarities.values, "amax").double()
+        log_odds = (best - doubtful) / temperature - ODDS_AGAINST
+        factors.append(torch.sigmoid(log_odds * CAUTION).index_select(0, index))
+    return scores.with_values((scores.values.double() * torch.minimum(*factors)).float())
 
 
 def _two_best(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:

@@ -101,7 +101,8 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
     """
     compared, weights = compare(comparison, enhancement)
     known, keeps_rest = comparison.known, comparison.evidence is not None
-    if known is None or not keeps_rest or len(comparison.sizes) == 2 or enhancement.mode != "sharpened":
+    is_chosen = comparison.chooses_mixing and len(comparison.sizes) > 2 and enhancement.mode == "sharpened"
+    if known is None or not keeps_rest or not is_chosen:
         direct = direct_scores(compared, comparison, enhancement, weights.mixing)
         return dict(with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest)), weights
     shares: dict[Mixing, float] = {}

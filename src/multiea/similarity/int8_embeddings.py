@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache
 
 import torch
@@ -18,11 +19,13 @@ class Int8Embeddings:
     They are stored as integers from -127 to 127, with one scale per embedding. A cosine of two dense embeddings with a
     thousand dimensions is then accurate to about 0.0002. Sums of integers are exact, so equal embeddings stay equal.
     Where the processor has no fast int8 products, cosines are computed in floating point.
+    factors: what the cosines of each embedding are multiplied by, (n,); None for nothing.
     """
 
     def __init__(self, embeddings: Tensor) -> None:
         self.embeddings = embeddings
         self.device = embeddings.device
+        self.factors: Tensor | None = None
         self._scale: Tensor | None = None
         if embeddings.device.type == "cpu" and embeddings.shape[1] >= FEWEST_DIMENSIONS and has_fast_int8_products():
             lowest, highest = torch.aminmax(embeddings, dim=1) if embeddings.numel() else (embeddings.sum(1),) * 2
@@ -36,18 +39,32 @@ class Int8Embeddings:
         return len(self.embeddings)
 
     def __getitem__(self, rows: slice) -> Int8Embeddings:
-        part = Int8Embeddings.__new__(Int8Embeddings)
-        part.embeddings, part.device, part._scale = self.embeddings[rows], self.device, None
+        part = copy(self)
+        part.embeddings = self.embeddings[rows]
+        part.factors = None if self.factors is None else self.factors[rows]
         if self._scale is not None:
             part._scale, part._integers = self._scale[rows], self._integers[rows]
         return part
 
+    def times(self, factors: Tensor) -> Int8Embeddings:
+        """The same embeddings, whose cosines are multiplied by factors."""
+        scaled = copy(self)
+        scaled.factors = factors if self.factors is None else self.factors * factors
+        return scaled
+
     def cosines(self, other: Int8Embeddings) -> Tensor:
         """The cosines of all pairs, (n, m)."""
         if self._scale is None or other._scale is None or not len(self) or not len(other):
-            return self.embeddings @ other.embeddings.t()
-        products = torch._int_mm(self._integers, other._integers.t())
-        return products.float().mul_(other._scale).mul_(self._scale[:, None])
+            products, own, others = self.embeddings @ other.embeddings.t(), self.factors, other.factors
+        else:
+            products = torch._int_mm(self._integers, other._integers.t()).float()
+            own, others = _product(self._scale, self.factors), _product(other._scale, other.factors)
+        products = products if others is None else products.mul_(others)
+        return products if own is None else products.mul_(own[:, None])
+
+
+def _product(scale: Tensor, factors: Tensor | None) -> Tensor:
+    return scale if factors is None else scale * factors
 
 
 @cache

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 import torch
-from torch import Tensor
 
 from multiea.evidence.evidence import NEIGHBOURS, STRUCTURE, Evidence, Pair
 from multiea.graph.sparse_rows import no_entries, scaled, values_at
 from multiea.similarity.doubt import doubtful_similarity
+from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
 
@@ -26,7 +26,7 @@ class PairEvidence:
     kinds: that both KGs have; weights: of these, in log-odds. added: the weighted sum of all kinds but structure, less
     conflicts. parts: the similarities by these kinds, already multiplied by the factors. row_factors, column_factors:
     above one where an entity lacks some kind, so that the others count more: what is missing is neutral. conflicts:
-    what conflicting values take away, in log-odds. doubtful: the similarity of a doubtful candidate, if there is any.
+    what conflicting values take away, in log-odds.
     """
 
     kinds: tuple[str, ...]
@@ -36,7 +36,6 @@ class PairEvidence:
     row_factors: np.ndarray
     column_factors: np.ndarray
     conflicts: sp.csr_array
-    doubtful: float | None
 
     @classmethod
     def of(cls, evidence: Evidence, pair: Pair, weights: Weights) -> PairEvidence:
@@ -61,9 +60,16 @@ class PairEvidence:
         )
         added = _weighted_sum(kinds, own, parts, shape)
         conflicts = evidence.conflicts.get(pair, no_entries(shape))
-        doubtful = doubtful_similarity((added + conflicts * np.float32(SHARE_AGAINST_RIVALS / total)).tocsr())
         added = (added + conflicts * np.float32(1 / total)).tocsr()
-        return cls(kinds, own, added, parts, factors[0], factors[1], conflicts, doubtful)
+        return cls(kinds, own, added, parts, factors[0], factors[1], conflicts)
+
+    def doubtful(self) -> float | None:
+        """The similarity of a doubtful candidate, if there are any candidates."""
+        total = max(self.weights.sum(), 1e-12)
+        of_structure = [kind in (STRUCTURE, NEIGHBOURS) for kind in self.kinds]
+        against = self.conflicts * np.float32((1 - SHARE_AGAINST_RIVALS) / total)
+        most = 1 - float(self.weights[of_structure].sum() / total)
+        return doubtful_similarity((self.added - against).tocsr(), most, with_structure=STRUCTURE in self.kinds)
 
     @property
     def structure_share(self) -> float:
@@ -72,12 +78,13 @@ class PairEvidence:
             return 0.0
         return float(self.weights[self.kinds.index(STRUCTURE)] / self.weights.sum())
 
-    def scaled_embeddings(self, left: Tensor, right: Tensor) -> tuple[Tensor, Tensor]:
-        """Embeddings whose products are the part of structure in similarities."""
+    def scaled_embeddings(self, left: Int8Embeddings, right: Int8Embeddings) -> tuple[Int8Embeddings, Int8Embeddings]:
+        """Embeddings whose cosines are the part of structure in similarities."""
         share = self.structure_share**0.5
-        factors = (torch.from_numpy(part * share).to(left) for part in (self.row_factors, self.column_factors))
-        first, second = factors
-        return left * first[:, None], right * second[:, None]
+        first, second = (
+            torch.from_numpy(part * share).to(left.embeddings) for part in (self.row_factors, self.column_factors)
+        )
+        return left.times(first), right.times(second)
 
     def features(self, scores: SparseScores) -> np.ndarray:
         """The similarity by each kind of the pairs with a score, (entries, kinds)."""

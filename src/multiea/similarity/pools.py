@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -16,11 +17,13 @@ from multiea.evidence.evidence import Evidence
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison, KnownPairs
 from multiea.similarity.enhancement import Pairs, similarities, sparse_similarities
+from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
 
 POOLS = ("test", "all")
 EmbedPair = Callable[[int, int], tuple[Tensor, Tensor]]
+PreparedPair = Callable[[int, int], tuple[Int8Embeddings, Int8Embeddings]]
 
 
 @dataclass(frozen=True)
@@ -72,13 +75,20 @@ def pool_similarities_with_weights(
     enhancement: Enhancement,
     known: Groups,
     anchors: Groups,
+    *,
+    chooses_mixing: bool = True,
 ) -> tuple[Pairs, Weights]:
     """The same, with weights of the evidence that are learned from known groups among the candidates.
 
     anchors: groups that were found without structure; where no known ones are there, they teach its weight.
+    chooses_mixing: whether the known groups also choose how direct scores and paths are mixed.
     """
-    comparison = _comparison(task, compared, pools)
-    comparison = replace(comparison, known=_known_pairs(known, pools), anchors=_known_pairs(anchors, pools))
+    comparison = replace(
+        _comparison(task, compared, pools),
+        known=_known_pairs(known, pools),
+        anchors=_known_pairs(anchors, pools),
+        chooses_mixing=chooses_mixing,
+    )
     return sparse_similarities(comparison, enhancement)
 
 
@@ -87,17 +97,30 @@ def _comparison(task: Task, compared: Comparable, pools: Sequence[np.ndarray]) -
     signatures = None if compared.signatures is None else [compared.signatures[part] for part in ids]
     evidence = None if compared.evidence is None else compared.evidence.within(pools)
     sizes = [*map(len, pools)]
+    device = embeddings.device if isinstance(embeddings, Tensor) else compared.device
+    prepared = _prepared(embeddings, ids, is_kept=signatures is None)
+    return Comparison(sizes, device, prepared, signatures, evidence, compared.weights, all_evidence=compared.evidence)
+
+
+def _prepared(embeddings: Tensor | EmbedPair, ids: Sequence[np.ndarray], *, is_kept: bool) -> PreparedPair:
+    """Gives the embeddings of the candidates of two KGs; ids: the candidates of each KG.
+
+    is_kept: whether those of a KG are prepared once for all pairs; where KGs are large, that is too much memory.
+    """
+
+    def of_pair(a: int, b: int) -> tuple[Int8Embeddings, Int8Embeddings]:
+        assert not isinstance(embeddings, Tensor)
+        left, right = embeddings(a, b)
+        return Int8Embeddings(left), Int8Embeddings(right)
+
+    def of_kg(kg: int) -> Int8Embeddings:
+        assert isinstance(embeddings, Tensor)
+        return Int8Embeddings(embeddings[torch.from_numpy(ids[kg]).to(embeddings.device)].float())
+
     if not isinstance(embeddings, Tensor):
-        return Comparison(sizes, compared.device, embeddings, signatures, evidence, compared.weights)
-    whole, places = embeddings, [torch.from_numpy(part).to(embeddings.device) for part in ids]
-    return Comparison(
-        sizes,
-        whole.device,
-        lambda a, b: (whole[places[a]].float(), whole[places[b]].float()),  # not of all KGs at once: that is as large
-        signatures,
-        evidence,
-        compared.weights,
-    )
+        return of_pair
+    prepared = cache(of_kg) if is_kept else of_kg
+    return lambda a, b: (prepared(a), prepared(b))
 
 
 def _joint_ids(task: Task, pools: Sequence[np.ndarray]) -> list[np.ndarray]:

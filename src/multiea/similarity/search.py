@@ -125,6 +125,8 @@ def _cosines_of(left: Int8Embeddings, right: Int8Embeddings, keys: Tensor, added
         keys = torch.cat([keys, other.keys])
     pairs = SparseScores.distinct(keys, torch.ones(len(keys), device=left.device), shape)
     values = sampled_products(csr(pairs.starts, pairs.column, pairs.values, shape), left.embeddings, right.embeddings)
+    for factors, place in ((left.factors, pairs.row), (right.factors, pairs.column)):
+        values = values if factors is None else values * factors.index_select(0, place)
     if other is not None:
         values[torch.searchsorted(pairs.keys, other.keys)] += other.values
     return pairs.with_values(values).take(torch.nonzero(values > 0)[:, 0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -21,8 +20,8 @@ SAMPLE = 256  # candidates from which the mass of all others is estimated
 class OtherCandidates:
     """Cosines with a sample of all candidates, from which the mass of those without a score is estimated.
 
-    rows, columns: of each row and of each column with a sample of the others, (n, sample) each. no_counterpart: the
-    similarity of one more candidate, which stands for having no counterpart; None for none.
+    rows, columns: of each row and of each column with a sample of the others, (n, sample) each. no_counterpart: of one
+    more candidate, which stands for having no counterpart, the similarity beside structure; None for no such candidate.
     """
 
     rows: Tensor
@@ -44,9 +43,10 @@ def sinkhorn_sparse(scores: SparseScores, others: OtherCandidates, temperature: 
     highest = max(float(scores.values.amax()) if len(scores.values) else 0.0, 0.0)
     row_rest = _rest(scores, others.rows, highest, temperature)
     column_rest = _rest(scores.transposed(), others.columns, highest, temperature)
-    if others.no_counterpart is not None:
-        mass = math.exp(min((others.no_counterpart - highest) / temperature, 700.0))
-        row_rest, column_rest = row_rest + mass, column_rest + mass
+    if others.no_counterpart is not None:  # by structure it is as similar as others are on average
+        level = others.no_counterpart - highest
+        row_rest = row_rest + _mass(level + others.rows.double().mean(1), temperature)
+        column_rest = column_rest + _mass(level + others.columns.double().mean(1), temperature)
     exponential = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
     return normalise(exponential, sweeps, (row_rest, column_rest))
 
@@ -93,6 +93,10 @@ def _rest(scores: SparseScores, sampled: Tensor, highest: float, temperature: fl
             cosines = cosines.double()
         parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
     return torch.cat(parts).double() * (scores.shape[1] - counts)
+
+
+def _mass(score: Tensor, temperature: float) -> Tensor:
+    return (score / temperature).clamp(max=700.0).exp()
 
 
 def _shares(scores: SparseScores) -> Tensor:
