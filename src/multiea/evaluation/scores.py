@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from torch import Tensor
 from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, realistic_ranks
 from multiea.foundation import progress
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.matrices import Matrix
 from multiea.similarity.pools import positions_in_pool
 
 KS = (1, 10, 20)
+QUERIES_AT_ONCE = 1 << 18
 
 
 def ranks_of_groups(
@@ -28,12 +30,28 @@ def ranks_of_groups(
     (groups,) each, NaN where the group has no member in one of the two.
     """
     positions = [positions_in_pool(pool, members) for pool, members in zip(pools, groups.members.T, strict=True)]
+    if isinstance(scores, BlockScores):
+        return _ranks_in_blocks(scores, np.stack(positions, axis=1))
     ranks = {}
     with progress.stage("ranking", len(scores)) as advance:
         for (a, b), matrix in scores.items():
             ranks[a, b] = _ranks_of_pair(matrix, positions[a], positions[b])
             advance(1)
     return ranks
+
+
+def _ranks_in_blocks(scores: BlockScores, positions: np.ndarray) -> dict[tuple[int, int], Tensor]:
+    """The same for all pairs of KGs at once; positions: of the members in their pools, (groups, KGs)."""
+    starts = np.array([scores.offset(kg) for kg in range(positions.shape[1])])
+    joint, present = positions + starts, positions != ABSENT
+    both = present[:, :, None] & present[:, None, :] & ~np.eye(len(starts), dtype=bool)
+    group, a, b = np.nonzero(both)
+    ranks = torch.full(both.shape, torch.nan, dtype=torch.float64)
+    ends = torch.from_numpy(joint[group, a]), torch.from_numpy(joint[group, b])
+    parts = zip(*(torch.split(end, QUERIES_AT_ONCE) for end in ends), strict=True)
+    found = [realistic_ranks(*scores.better_and_tied(*part)) for part in parts]
+    ranks[torch.from_numpy(both)] = torch.cat([torch.empty(0, dtype=torch.float64), *found])
+    return {(one, other): ranks[:, one, other] for one, other in permutations(range(len(starts)), 2)}
 
 
 def _ranks_of_pair(matrix: Matrix, sources: np.ndarray, targets: np.ndarray) -> Tensor:

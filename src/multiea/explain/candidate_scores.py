@@ -11,10 +11,11 @@ import torch
 from multiea.data.task import Task
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import LEAST_SCORE
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.enhancement import Pairs
 from multiea.similarity.paths import with_paths
 from multiea.similarity.pools import candidate_pools, pool_similarities, positions_in_pool
-from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores
+from multiea.similarity.sparse_scores import NEGLIGIBLE
 
 Node = tuple[int, int]  # the number of a KG, and the position of an entity there
 
@@ -35,11 +36,9 @@ class CandidateScores:
         pools = candidate_pools("all", known, known.seeds, known.held_out)
         compared = alignment.compared()
         direct = pool_similarities(known, compared, pools, replace(enhancement, weights=(1.0,)))
-        sparse = {pair: matrix for pair, matrix in direct.items() if isinstance(matrix, SparseScores)}
-        if len(sparse) == len(direct):
-            keeps_rest = alignment.evidence is not None
-            mixing = compared.weights.mixing
-            return cls(pools, direct, dict(with_paths(sparse, enhancement, mixing, keeps_rest=keeps_rest)))
+        if isinstance(direct, BlockScores):
+            keeps_rest, mixing = alignment.evidence is not None, compared.weights.mixing
+            return cls(pools, direct, with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest))
         return cls(pools, direct, pool_similarities(known, compared, pools, enhancement))
 
     def has(self, node: Node) -> bool:

@@ -23,6 +23,7 @@ from multiea.grouping.lineage import Ancestor, GroupIds, follow, group_ids
 from multiea.grouping.tables import duplicate_pair_table, duplicate_table, member_table, pair_table
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.enhancement import Pairs
 from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
 from multiea.similarity.signatures import Signatures
@@ -195,7 +196,7 @@ def scores_in_given_order(
     """Scores by the given numbers of KGs, and pools by the given positions of entities."""
     given = order.given_columns
     by_given = {given[kg]: order.given_positions[kg][pool] for kg, pool in enumerate(pools)}
-    return (
-        {(given[a], given[b]): matrix for (a, b), matrix in scores.items()},
-        [by_given[kg] for kg in range(len(pools))],
-    )
+    positions = [by_given[kg] for kg in range(len(pools))]
+    if isinstance(scores, BlockScores):
+        return scores.renumbered([given.index(kg) for kg in range(len(pools))]), positions
+    return {(given[a], given[b]): matrix for (a, b), matrix in scores.items()}, positions

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.foundation.offsets import offsets
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.matrices import Matrix
 from multiea.similarity.pools import positions_in_pool
 
@@ -55,6 +56,30 @@ def mutual_matches(scores: Scores, pools: Sequence[np.ndarray], with_duplicates:
     score that two candidates share is not a match, except in KGs with duplicates, which may be the same entity: there
     the first candidate counts.
     """
+    if isinstance(scores, BlockScores):
+        left, right, score = _mutual_best_of_blocks(scores, with_duplicates)
+    else:
+        left, right, score = _mutual_best_of_matrices(scores, pools, with_duplicates)
+    order = np.lexsort((right, left, -score))
+    owner = np.repeat(np.arange(len(pools)), [len(pool) for pool in pools])
+    return Matches(left[order], right[order], score[order], owner, np.concatenate(pools))
+
+
+def _mutual_best_of_blocks(
+    scores: BlockScores, with_duplicates: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    segments = scores.segments
+    best, score = (part.numpy() for part in scores.best(with_duplicates))
+    place = np.flatnonzero(best != ABSENT)
+    left, right = place // segments.kgs, best[place]
+    place, left, right = (part[left < right] for part in (place, left, right))
+    mutual = best[right * segments.kgs + segments.kg.cpu().numpy()[left]] == left
+    return left[mutual], right[mutual], score[place[mutual]]
+
+
+def _mutual_best_of_matrices(
+    scores: Scores, pools: Sequence[np.ndarray], with_duplicates: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     starts = offsets(map(len, pools))
     left, right, score = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0, np.float32)]
     for a, b in combinations(range(len(pools)), 2):
@@ -68,10 +93,7 @@ def mutual_matches(scores: Scores, pools: Sequence[np.ndarray], with_duplicates:
         left.append(rows + starts[a])
         right.append(best_of_a[rows] + starts[b])
         score.append(best_score[rows])
-    all_left, all_right, all_scores = np.concatenate(left), np.concatenate(right), np.concatenate(score)
-    order = np.lexsort((all_right, all_left, -all_scores))
-    owner = np.repeat(np.arange(len(pools)), [len(pool) for pool in pools])
-    return Matches(all_left[order], all_right[order], all_scores[order], owner, np.concatenate(pools))
+    return np.concatenate(left), np.concatenate(right), np.concatenate(score)
 
 
 def join_matches(matches: Matches, kg_names: tuple[str, ...]) -> Groups:
@@ -136,6 +158,13 @@ def scores_inside(groups: Groups, scores: Scores, pools: Sequence[np.ndarray]) -
     """The score of each pair of members, (groups, M, M), NaN where one is absent."""
     kgs = len(pools)
     result = np.full((len(groups), kgs, kgs), np.nan, dtype=np.float32)
+    if isinstance(scores, BlockScores):
+        places = [positions_in_pool(pool, members) for pool, members in zip(pools, groups.members.T, strict=True)]
+        joint = np.stack([place + scores.offset(kg) for kg, place in enumerate(places)], axis=1)
+        row, one, other = np.nonzero(np.triu(groups.present[:, :, None] & groups.present[:, None, :], 1))
+        ends = (torch.from_numpy(joint[row, kg]).to(scores.score.device) for kg in (one, other))
+        result[row, one, other] = result[row, other, one] = scores.at(*ends).float().cpu().numpy()
+        return result
     for a, b in combinations(range(kgs), 2):
         both = np.flatnonzero(groups.present[:, a] & groups.present[:, b])
         rows, columns = (torch.from_numpy(positions_in_pool(pools[kg], groups.members[both, kg])) for kg in (a, b))

@@ -19,7 +19,7 @@ from multiea.evaluation.scores import ranks_of_groups, scores_by_rank
 from multiea.grouping.alignment import AlignmentResult
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.enhancement import Pairs, similarities
-from multiea.similarity.matrices import Dense
+from multiea.similarity.matrices import Dense, Matrix
 
 PUBLISHED_CODE = "turned"  # the name in stored results
 METHODS = {
@@ -65,7 +65,7 @@ def similarities_of_published_code(candidates: Sequence[Tensor], weights: tuple[
     direct = similarities(candidates, Enhancement("none"))
     rows = {pair: normalize(matrix.rows(slice(None)).double()) for pair, matrix in direct.items()}  # (n, n)
     kgs = range(len(candidates))
-    result: Pairs = {}
+    result: dict[tuple[int, int], Matrix] = {}
     for a, b in permutations(kgs, 2):
         thirds = [kg for kg in kgs if kg not in (a, b)]
         cosines = [rows[a, c] @ rows[c, b].t() for c in thirds]

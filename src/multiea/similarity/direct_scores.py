@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import torch
@@ -13,13 +13,15 @@ from torch import Tensor
 from multiea.evidence.evidence import STRUCTURE, Evidence, Pair
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.doubt import lower_doubtful
 from multiea.similarity.int8_embeddings import Int8Embeddings
+from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
 from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.search import search, sparse_scores
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
-from multiea.similarity.sparse_sinkhorn import OtherCandidates, sinkhorn_sparse
+from multiea.similarity.sparse_sinkhorn import SAMPLE, OtherCandidates, normalise
 from multiea.similarity.weights import Mixing, Weights, learn_weight_of_structure, learn_weights
 
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
@@ -56,120 +58,154 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Compared:
-    """The candidates of two KGs with their similarities, before Sinkhorn.
-
-    evidence: None for structure alone. sharpness: what similarities are multiplied by to become log-odds: one over the
-    temperature of Sinkhorn. doubtful: the similarity of a doubtful candidate, if there is other evidence.
-    """
+class _Candidates:
+    """The candidates of two KGs with their similarities. evidence: None for structure alone."""
 
     scores: SparseScores
     others: OtherCandidates
-    sharpness: float
     evidence: PairEvidence | None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the similarities of two KGs are, before Sinkhorn.
+
+    sharpness: what they are multiplied by to become log-odds: one over the temperature of Sinkhorn. has_structure:
+    whether embeddings were compared. doubtful: the similarity of a doubtful candidate; None for structure alone.
+    """
+
+    others: OtherCandidates
+    sharpness: float
+    has_structure: bool = True
     doubtful: float | None = None
 
-    @property
-    def has_structure(self) -> bool:
-        """Whether embeddings are compared."""
-        return self.evidence is None or STRUCTURE in self.evidence.kinds
+
+@dataclass(frozen=True)
+class AllCompared:
+    """The similarities of the best candidates of all KGs, and of each pair of KGs (a < b) what they are."""
+
+    similarities: BlockScores
+    pairs: Mapping[Pair, Compared]
 
 
-def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[dict[Pair, Compared], Weights]:
+def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[AllCompared, Weights]:
     """The best candidates of all pairs of KGs by all evidence, and the weights of the evidence."""
     pairs = [pair for pair in combinations(range(len(comparison.sizes)), 2) if _has_candidates(comparison, pair)]
-    compared: dict[Pair, Compared] = {}
+    found: dict[Pair, _Candidates] = {}
     with progress.stage("comparing", len(pairs)) as advance:
         for pair in pairs:
-            compared[pair] = _compared(comparison, enhancement, pair)
+            found[pair] = _candidates(comparison, enhancement, pair)
             advance(1)
-    compared, weights = _weighted_by_known(compared, comparison)
-    return {pair: _with_doubt(one, comparison, pair, weights) for pair, one in compared.items()}, weights
+    found, weights = _weighted_by_known(found, comparison)
+    compared = {pair: _compared(one, comparison, enhancement, pair, weights) for pair, one in found.items()}
+    scores = {pair: one.scores for pair, one in found.items()}
+    return AllCompared(BlockScores.of(scores, comparison.sizes, comparison.device), compared), weights
 
 
-def _weighted_by_known(compared: dict[Pair, Compared], comparison: Comparison) -> tuple[dict[Pair, Compared], Weights]:
-    """The same candidates with the weights that known pairs or anchors teach, where there are any."""
-    judges, evidence = comparison.anchors if comparison.known is None else comparison.known, comparison.evidence
-    if judges is None or evidence is None:
-        return compared, comparison.weights
-    examples = {
-        pair: one.evidence.examples(one.scores, judges[pair])
-        for pair, one in compared.items()
-        if one.evidence is not None
-    }
-    if comparison.known is not None:
-        weights = replace(learn_weights(examples), mixing=comparison.weights.mixing)
-    else:
-        weights = learn_weight_of_structure(examples, comparison.weights.mixing)
-    return {pair: _reweighted(one, evidence, pair, weights) for pair, one in compared.items()}, weights
+def direct_scores(compared: AllCompared, enhancement: Enhancement, mixing: Mixing) -> BlockScores:
+    """The scores of all pairs of KGs, normalised by Sinkhorn where the mode asks for it.
+
+    exp(similarity / temperature), rows and columns scaled towards a sum of one. The mass that all other candidates
+    would take is estimated from a sample and given to no entry: an entity with only weak candidates is certain of none.
+    """
+    scores = compared.similarities
+    if enhancement.mode != "sharpened":
+        return scores
+    segments, values = scores.segments, scores.score.double()
+    temperatures = {pair: _temperature(one, enhancement, mixing) for pair, one in compared.pairs.items()}
+    block = segments.kg.index_select(0, segments.row) * segments.kgs + segments.kg.index_select(0, segments.column)
+    highest = values.new_zeros(segments.kgs**2).scatter_reduce(0, block, values, "amax")
+    temperature = values.new_tensor([temperatures.get((a, b), 1.0) for a, b in product(range(segments.kgs), repeat=2)])
+    exponential = ((values - highest.index_select(0, block)) / temperature.index_select(0, block)).exp()
+    rest = _rest(compared, temperatures, highest.tolist())
+    normalised = normalise(scores.with_values(exponential), enhancement.sweeps, rest)
+    levels = {pair: one.doubtful for pair, one in compared.pairs.items() if not one.has_structure}
+    if not any(level is not None for level in levels.values()):
+        return normalised
+    return lower_doubtful(normalised, scores, levels, temperatures)
 
 
-def direct_scores(
-    compared: Mapping[Pair, Compared], comparison: Comparison, enhancement: Enhancement, mixing: Mixing
-) -> dict[Pair, SparseScores]:
-    """The scores of all ordered pairs of KGs, normalised by Sinkhorn where the mode asks for it."""
-    direct: dict[Pair, SparseScores] = {}
-    for pair in combinations(range(len(comparison.sizes)), 2):
-        scores = _normalised(compared[pair], enhancement, mixing) if pair in compared else _no_scores(comparison, pair)
-        direct |= {pair: scores, pair[::-1]: scores.transposed()}
-    return direct
+def _rest(compared: AllCompared, temperatures: Mapping[Pair, float], highest: Sequence[float]) -> Tensor:
+    """For each candidate and KG the mass of all candidates without entry, (candidates, KGs)."""
+    scores = compared.similarities
+    segments = scores.segments
+    lowest = scores.score.new_full((segments.count,), torch.inf)
+    for ends in (segments.first, segments.second):
+        lowest.scatter_reduce_(0, ends, scores.score, "amin")
+    lowest = lowest.view(segments.candidates, segments.kgs)
+    sizes = torch.tensor(segments.sizes, device=lowest.device)
+    unlisted = sizes - segments.starts.diff().view(segments.candidates, segments.kgs)
+    rest = torch.zeros_like(lowest, dtype=torch.float64)
+    rows = [slice(*ends) for ends in pairwise(segments.offsets)]
+    for (a, b), one in compared.pairs.items():
+        others = replace(one.others, no_counterpart=one.doubtful if one.has_structure else None)
+        sides = ((rows[a], b), (rows[b], a))
+        low, count = ((part[sides[0]], part[sides[1]]) for part in (lowest, unlisted))
+        masses = others.masses(low, count, highest[a * segments.kgs + b], temperatures[a, b])
+        for side, mass in zip(sides, masses, strict=True):
+            rest[side] = mass
+    return rest
+
+
+def _temperature(one: Compared, enhancement: Enhancement, mixing: Mixing) -> float:
+    is_softer = mixing.is_softer and one.doubtful is not None and one.has_structure
+    sharpness = min(one.sharpness, 1 / enhancement.temperature) if is_softer else one.sharpness
+    return 1 / max(sharpness, 1e-12)
 
 
 def _has_candidates(comparison: Comparison, pair: Pair) -> bool:
     return bool(comparison.sizes[pair[0]] and comparison.sizes[pair[1]])
 
 
-def _reweighted(one: Compared, evidence: Evidence, pair: Pair, weights: Weights) -> Compared:
-    """The same candidates with other weights of the evidence."""
-    if one.evidence is None:
-        return one
-    own = PairEvidence.of(evidence, pair, weights)
-    scores = one.evidence.rescored(one.scores, own)
-    return Compared(scores, one.others, float(own.weights.sum()), own)
-
-
-def _with_doubt(one: Compared, comparison: Comparison, pair: Pair, weights: Weights) -> Compared:
-    """The same with the similarity of a doubtful candidate, estimated from all entities: seeds show good candidates."""
-    if comparison.evidence is None:
-        return one
-    every = comparison.evidence if comparison.all_evidence is None else comparison.all_evidence
-    return replace(one, doubtful=PairEvidence.of(every, pair, weights).doubtful())
-
-
-def _compared(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> Compared:
-    a, b = pair
-    count, signatures, evidence = enhancement.candidates or 1, comparison.signatures, comparison.evidence
-    of_pair = None if signatures is None else (signatures[a], signatures[b])
-    if evidence is None:
+def _candidates(comparison: Comparison, enhancement: Enhancement, pair: Pair) -> _Candidates:
+    (a, b), kgs, evidence = pair, len(comparison.sizes), comparison.evidence
+    count = candidates_per_block(kgs, enhancement.candidates or 1)
+    of_pair = None if comparison.signatures is None else (comparison.signatures[a], comparison.signatures[b])
+    own = None if evidence is None else PairEvidence.of(evidence, pair, comparison.weights)
+    if own is None:
         left, right = comparison.embeddings(a, b)
         scores = search(left, right, count, of_pair)
-        return Compared(scores, OtherCandidates.of(left, right), 1 / enhancement.temperature, None)
-    own = PairEvidence.of(evidence, pair, comparison.weights)
-    if STRUCTURE in own.kinds:
+    elif STRUCTURE in own.kinds:
         left, right = own.scaled_embeddings(*comparison.embeddings(a, b))
         scores = search(left, right, count, of_pair, own.added)
     else:
         nothing = [torch.zeros(comparison.sizes[kg], 1, device=comparison.device) for kg in pair]
         left, right = map(Int8Embeddings, nothing)
         scores = sparse_scores(own.added, comparison.device)
-    return Compared(scores, OtherCandidates.of(left, right), float(own.weights.sum()), own)
+    return _Candidates(scores, OtherCandidates.of(left, right, sample_per_block(kgs, SAMPLE)), own)
 
 
-def _normalised(one: Compared, enhancement: Enhancement, mixing: Mixing) -> SparseScores:
-    if enhancement.mode != "sharpened":
-        return one.scores
-    is_softer = mixing.is_softer and one.evidence is not None and one.has_structure
-    sharpness = min(one.sharpness, 1 / enhancement.temperature) if is_softer else one.sharpness
-    temperature = 1 / max(sharpness, 1e-12)
-    if one.has_structure:  # it decides about candidates with doubtful names, so these compete with no counterpart
-        others = replace(one.others, no_counterpart=one.doubtful)
-        return sinkhorn_sparse(one.scores, others, temperature, enhancement.sweeps)
-    scores = sinkhorn_sparse(one.scores, one.others, temperature, enhancement.sweeps)
-    return scores if one.doubtful is None else lower_doubtful(scores, one.scores, one.doubtful, temperature)
+def _weighted_by_known(
+    found: dict[Pair, _Candidates], comparison: Comparison
+) -> tuple[dict[Pair, _Candidates], Weights]:
+    """The same candidates with the weights that known pairs or anchors teach, where there are any."""
+    judges, evidence = comparison.anchors if comparison.known is None else comparison.known, comparison.evidence
+    if judges is None or evidence is None:
+        return found, comparison.weights
+    examples = {
+        pair: one.evidence.examples(one.scores, judges[pair]) for pair, one in found.items() if one.evidence is not None
+    }
+    if comparison.known is not None:
+        weights = replace(learn_weights(examples), mixing=comparison.weights.mixing)
+    else:
+        weights = learn_weight_of_structure(examples, comparison.weights.mixing)
+    return {pair: _reweighted(one, evidence, pair, weights) for pair, one in found.items()}, weights
 
 
-def _no_scores(comparison: Comparison, pair: Pair) -> SparseScores:
-    """An empty matrix, where a KG has no candidates."""
-    keys = torch.empty(0, dtype=torch.int64, device=comparison.device)
-    shape = (comparison.sizes[pair[0]], comparison.sizes[pair[1]])
-    return SparseScores.summed(keys, torch.empty(0, device=comparison.device), shape)
+def _reweighted(one: _Candidates, evidence: Evidence, pair: Pair, weights: Weights) -> _Candidates:
+    """The same candidates with other weights of the evidence."""
+    if one.evidence is None:
+        return one
+    own = PairEvidence.of(evidence, pair, weights)
+    return _Candidates(one.evidence.rescored(one.scores, own), one.others, own)
+
+
+def _compared(
+    one: _Candidates, comparison: Comparison, enhancement: Enhancement, pair: Pair, weights: Weights
+) -> Compared:
+    if one.evidence is None:
+        return Compared(one.others, 1 / enhancement.temperature)
+    every = comparison.evidence if comparison.all_evidence is None else comparison.all_evidence
+    assert every is not None
+    doubtful = PairEvidence.of(every, pair, weights).doubtful()  # from all entities: seeds show good candidates
+    return Compared(one.others, float(one.evidence.weights.sum()), STRUCTURE in one.evidence.kinds, doubtful)

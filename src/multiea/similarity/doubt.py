@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import scipy.sparse as sp
 import torch
 
-from multiea.similarity.sparse_scores import SparseScores
+from multiea.similarity.block_scores import BlockScores
 
+Pair = tuple[int, int]
 RIVAL_QUANTILE = 0.9  # of the similarities of second best candidates
 MATCH_QUANTILE = 0.75  # of the similarities of best candidates
 LEAST_MATCH = 0.55  # what good best candidates have at least, of what they would have where all agrees
@@ -37,20 +40,32 @@ def doubtful_similarity(added: sp.csr_array, most: float, *, with_structure: boo
 
 
 def lower_doubtful(
-    scores: SparseScores, similarities: SparseScores, doubtful: float, temperature: float
-) -> SparseScores:
+    scores: BlockScores,
+    similarities: BlockScores,
+    doubtful: Mapping[Pair, float | None],
+    temperatures: Mapping[Pair, float],
+) -> BlockScores:
     """Lower scores of entities whose best candidate is doubtful; scores: made from these similarities by Sinkhorn.
 
     Sinkhorn compares the candidates of an entity with each other: of several that all are poor, one may still get a
-    high score. All candidates of an entity are lowered by the same factor, so that their order stays.
+    high score. All candidates of an entity are lowered by the same factor, so that their order stays. doubtful,
+    temperatures: of pairs of KGs (a < b); without a similarity that is doubtful, a pair stays as it is.
     """
-    factors = []
-    for index, size in zip((similarities.row, similarities.column), similarities.shape, strict=True):
-        lowest = similarities.values.new_full((size,), -torch.inf)
-        best = lowest.scatter_reduce(0, index, similarities.values, "amax").double()
-        log_odds = (best - doubtful) / temperature - ODDS_AGAINST
-        factors.append(torch.sigmoid(log_odds * CAUTION).index_select(0, index))
-    return scores.with_values((scores.values.double() * torch.minimum(*factors)).float())
+    segments = similarities.segments
+    best = similarities.score.new_full((segments.count,), -torch.inf)
+    for ends in (segments.first, segments.second):
+        best.scatter_reduce_(0, ends, similarities.score, "amax")
+    level = best.new_full((segments.kgs, segments.kgs), -torch.inf, dtype=torch.float64)
+    scale = torch.ones_like(level)
+    for (a, b), one in doubtful.items():
+        if one is not None:
+            level[a, b] = level[b, a] = one
+            scale[a, b] = scale[b, a] = temperatures[a, b]
+    best = best.view(segments.candidates, segments.kgs).double()
+    log_odds = (best - level[segments.kg]) / scale[segments.kg] - ODDS_AGAINST
+    factor = torch.sigmoid(log_odds.nan_to_num(nan=0.0) * CAUTION).flatten()
+    both = torch.minimum(*(factor.index_select(0, ends) for ends in (segments.first, segments.second)))
+    return scores.with_values((scores.score.double() * both).float())
 
 
 def _two_best(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, groupby, pairwise, permutations
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from multiea.settings.enhancement import Enhancement
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.direct_scores import Comparison, KnownPairs, compare, direct_scores
 from multiea.similarity.matrices import (
     Cosines,
@@ -25,7 +27,7 @@ from multiea.similarity.sinkhorn import sinkhorn
 from multiea.similarity.weights import MIXINGS, Mixing, Weights
 
 Pair = tuple[int, int]
-Pairs = dict[Pair, Matrix]
+Pairs = Mapping[Pair, Matrix]
 
 
 def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
@@ -93,7 +95,7 @@ class ScaledMatrix(Matrix):
         return block if self._column_factors is None else block * self._column_factors
 
 
-def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tuple[Pairs, Weights]:
+def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tuple[BlockScores, Weights]:
     """The same with the best candidates of each entity only, by all evidence; and the weights of the evidence.
 
     Where known pairs teach the weights and there are third KGs, they also choose how direct scores and paths are mixed:
@@ -103,33 +105,30 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
     known, keeps_rest = comparison.known, comparison.evidence is not None
     is_chosen = comparison.chooses_mixing and len(comparison.sizes) > 2 and enhancement.mode == "sharpened"
     if known is None or not keeps_rest or not is_chosen:
-        direct = direct_scores(compared, comparison, enhancement, weights.mixing)
-        return dict(with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest)), weights
+        direct = direct_scores(compared, enhancement, weights.mixing)
+        return with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest), weights
     shares: dict[Mixing, float] = {}
     for _, mixings in groupby(MIXINGS, key=lambda mixing: mixing.is_softer):
         first, *others = mixings
-        direct = direct_scores(compared, comparison, enhancement, first)
+        direct = direct_scores(compared, enhancement, first)
         for mixing in (first, *others):
-            scores: Pairs = dict(with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest))
+            scores = with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest)
             shares[mixing] = _share_ranked_first(scores, known)
     best = max(shares, key=lambda mixing: shares[mixing])
     if best != mixing:  # computed again: to keep the scores of two mixings takes much memory
         del scores
-        direct = direct_scores(compared, comparison, enhancement, best)
-        scores = dict(with_paths(direct, enhancement, best, keeps_rest=keeps_rest))
+        direct = direct_scores(compared, enhancement, best)
+        scores = with_paths(direct, enhancement, best, keeps_rest=keeps_rest)
     return scores, replace(weights, mixing=best)
 
 
-def _share_ranked_first(scores: Pairs, known: KnownPairs) -> float:
+def _share_ranked_first(scores: BlockScores, known: KnownPairs) -> float:
     """The share of known pairs that rank first, ties counted by half, in both directions."""
-    first = total = 0.0
-    for (a, b), ends in known.items():
-        rows, columns = (torch.from_numpy(part) for part in ends)
-        for matrix, one, other in ((scores[a, b], rows, columns), (scores[b, a], columns, rows)):
-            better, tied = matrix.better_and_tied(one, other)
-            first += float(((better == 0) / tied.clamp(min=1)).sum())
-            total += len(one)
-    return first / max(total, 1.0)
+    starts = scores.segments.offsets
+    ends = [(rows + starts[a], columns + starts[b]) for (a, b), (rows, columns) in known.items()]
+    left, right = (torch.from_numpy(np.concatenate([pair[side] for pair in ends])) for side in (0, 1))
+    better, tied = scores.better_and_tied(torch.cat([left, right]), torch.cat([right, left]))
+    return float(((better == 0) / tied).sum()) / max(len(better), 1)
 
 
 def _euclidean(candidates: Sequence[Tensor]) -> Pairs:
@@ -138,7 +137,7 @@ def _euclidean(candidates: Sequence[Tensor]) -> Pairs:
 
 
 def _sinkhorn_of_pairs(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
-    pairs: Pairs = {}
+    pairs: dict[Pair, Matrix] = {}
     for a, b in combinations(range(len(candidates)), 2):
         cosines = dense_if_small(Cosines(candidates[a], candidates[b]), among=1)
         matrix = sinkhorn(cosines, enhancement.temperature, enhancement.sweeps)
@@ -147,7 +146,7 @@ def _sinkhorn_of_pairs(candidates: Sequence[Tensor], enhancement: Enhancement) -
     return pairs
 
 
-def _dense_both_ways(pairs: Pairs, kgs: int = 0) -> Pairs:
+def _dense_both_ways(pairs: Pairs, kgs: int = 0) -> dict[Pair, Matrix]:
     """Small matrices made dense, once for both directions: one is the transpose of the other."""
     kgs = kgs or 1 + max((pair[0] for pair in pairs), default=0)
     result = dict(pairs)

@@ -2,137 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+import math
 
 import torch
 from torch import Tensor
 
-from multiea.foundation.offsets import offsets
+from multiea.graph.sparse import csr, sorted_unique
 from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores, entries_of_rows
+from multiea.similarity.block_scores import BlockScores, Segments
+from multiea.similarity.many_kgs import MANY, best_of_block, candidates_per_block
+from multiea.similarity.sparse_scores import NEGLIGIBLE, top_per_group
 from multiea.similarity.sparse_sinkhorn import normalise
 from multiea.similarity.weights import Mixing
 
-Pair = tuple[int, int]
 CANDIDATES_PER_STEP = 10  # candidates in a third KG from which paths continue
+PRODUCTS_WITH_MANY = 300  # paths from one candidate into one KG, where there are many KGs
+DENSE_NUMBERS, SPARSE = 1 << 26, 50  # a dense block has at most so many numbers, in all and for each path
 FINAL_SWEEPS = 10  # of Sinkhorn, after paths were added
 
 
-def with_paths(
-    direct: Mapping[Pair, SparseScores], enhancement: Enhancement, mixing: Mixing, *, keeps_rest: bool
-) -> dict[Pair, SparseScores]:
-    """Direct scores of all ordered pairs of KGs, with paths through third KGs added where the mode asks for it.
+def with_paths(direct: BlockScores, enhancement: Enhancement, mixing: Mixing, *, keeps_rest: bool) -> BlockScores:
+    """Direct scores, with paths through third KGs added where the mode asks for it.
 
     keeps_rest: whether the mass that goes to no candidate stays there: an entity with only weak candidates is then
     certain of none.
     """
-    weights, kgs = enhancement.weights, sorted({kg for pair in direct for kg in pair})
-    if enhancement.mode != "sharpened" or len(kgs) == 2 or len(weights) == 1 or not weights[1]:
-        return dict(direct)
+    weights, segments = enhancement.weights, direct.segments
+    if enhancement.mode != "sharpened" or segments.kgs == 2 or len(weights) == 1 or not weights[1]:
+        return direct
     direct_weight, weight = (part / sum(weights) for part in weights)
     if mixing.direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
         direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
-    steps = BestSteps(direct, kgs)
-    enhanced: dict[Pair, SparseScores] = {}
-    for a, b in combinations(kgs, 2):
-        own = direct[a, b]
-        share = weight / max(steps.thirds(a, b), 1)  # of each third KG
-        keys, values = steps.paths(a, b)
-        keys, values = torch.cat([own.keys, keys]), torch.cat([own.values * direct_weight, values * share])
-        rest = None
-        if keeps_rest:
-            sides = [
-                direct_weight * (1 - _row_sums(direct[one, other])).clamp(min=0) + share * steps.lost(one, other)
-                for one, other in ((a, b), (b, a))
-            ]
-            rest = sides[0], sides[1]
-        scores = normalise(SparseScores.summed(keys, values, own.shape), FINAL_SWEEPS, rest)
-        enhanced |= {(a, b): scores, (b, a): scores.transposed()}
-    return enhanced
-
-
-@dataclass(frozen=True)
-class _Entries:
-    """Entries of a sparse matrix, (n,) each, row after row."""
-
-    row: Tensor
-    column: Tensor
-    values: Tensor
-
-    @classmethod
-    def best_of(cls, scores: SparseScores) -> _Entries:
-        entry, row, _ = scores.top_entries(CANDIDATES_PER_STEP, above=NEGLIGIBLE)
-        return cls(row, scores.column.index_select(0, entry), scores.values.index_select(0, entry))
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Entries]) -> _Entries:
-        columns = zip(*((part.row, part.column, part.values) for part in parts), strict=True)
-        return cls(*(torch.cat(column) for column in columns))
-
-    def moved(self, rows: int, columns: int) -> _Entries:
-        """The same in a larger matrix."""
-        return _Entries(self.row + rows, self.column + columns, self.values)
-
-    def take(self, which: Tensor) -> _Entries:
-        return _Entries(self.row[which], self.column[which], self.values[which])
+    steps = BestSteps(direct)
+    share = weight / max(steps.thirds, 1)  # of each third KG
+    parts = [steps.with_direct(kg, direct, direct_weight, share) for kg in range(segments.kgs - 1)]
+    row, column, values = (torch.cat([part[place] for part in parts]) for place in range(3))
+    rest = direct_weight * (1 - direct.sums()).clamp(min=0) + share * steps.lost() if keeps_rest else None
+    return normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
 
 
 class BestSteps:
-    """The best candidates of every entity in all KGs, from which paths are made; candidates have joint numbers."""
+    """The best candidates of every entity in all KGs, from which paths are made.
 
-    def __init__(self, direct: Mapping[Pair, SparseScores], kgs: Sequence[int]) -> None:
-        sizes = {pair[0]: scores.shape[0] for pair, scores in direct.items()}
-        starts = offsets(sizes[kg] for kg in kgs).tolist()
-        self._range = {kg: (start, start + sizes[kg]) for kg, start in zip(kgs, starts, strict=False)}
-        self._total = starts[-1]
-        best = {pair: _Entries.best_of(scores) for pair, scores in direct.items()}
-        self._from = {a: _Entries.joined([best[a, b].moved(0, self._range[b][0]) for b in kgs if b != a]) for a in kgs}
-        self._into = {b: _Entries.joined([best[a, b].moved(self._range[a][0], 0) for a in kgs if a != b]) for b in kgs}
-        self._starts = {kg: self._starts_of_rows(entries.row) for kg, entries in self._into.items()}
+    row, column: joint numbers of candidates, segment after segment; values: their direct scores.
+    """
 
-    def thirds(self, a: int, b: int) -> int:
-        """How many third KGs have candidates."""
-        return sum(end > start for kg, (start, end) in self._range.items() if kg not in (a, b))
+    def __init__(self, direct: BlockScores) -> None:
+        segments = self._segments = direct.segments
+        self.thirds = sum(size > 0 for size in segments.sizes) - 2
+        values = direct.score.index_select(0, segments.entry)
+        number = torch.repeat_interleave(segments.starts.diff())
+        high = torch.nonzero(values > NEGLIGIBLE)[:, 0]
+        number, values = number.index_select(0, high), values.index_select(0, high)
+        entry, number, _ = top_per_group(number, values, _candidates_per_step(self.thirds, segments.kgs))
+        self.row = torch.div(number, segments.kgs, rounding_mode="floor")
+        mate = segments.mate.index_select(0, high.index_select(0, entry))
+        self.column = torch.div(mate, segments.kgs, rounding_mode="floor")
+        self.values = values.index_select(0, entry)
+        self._number = number
+        counts = torch.bincount(number, minlength=segments.count)
+        self._starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
-    def paths(self, a: int, b: int) -> tuple[Tensor, Tensor]:
-        """All paths of two steps between the candidates of two KGs: keys, row * columns + column, and values.
+    def paths(self, kg: int) -> tuple[Tensor, Tensor]:
+        """All paths of two steps from the candidates of a KG to those of later KGs: keys and values.
 
-        Keys may repeat; their values are to be summed.
+        A key is row * columns + column, counted from the first candidate of the KG and the first one after it. Keys may
+        repeat; their values are to be summed.
         """
-        first, second, starts = self._to_thirds(a, b), self._into[b], self._starts[b]
-        columns = self._range[b][1] - self._range[b][0]
-        into, entry = entries_of_rows(starts, first.column)
-        values = first.values.index_select(0, into) * second.values.index_select(0, entry)
+        segments = self._segments
+        start, end = segments.offsets[kg], segments.offsets[kg + 1]
+        own = slice(int(self._starts[start * segments.kgs]), int(self._starts[end * segments.kgs]))
+        row, middle, first = self.row[own], self.column[own], self.values[own]
+        begins = self._starts.index_select(0, middle * segments.kgs + kg + 1)
+        counts = self._starts.index_select(0, (middle + 1) * segments.kgs) - begins
+        into = torch.repeat_interleave(counts)
+        place = (begins - (counts.cumsum(0) - counts)).index_select(0, into)
+        place += torch.arange(len(into), device=into.device)
+        values = first.index_select(0, into) * self.values.index_select(0, place)
         kept = torch.nonzero(values > NEGLIGIBLE)[:, 0]
-        row = first.row.index_select(0, into.index_select(0, kept))
-        column = second.column.index_select(0, entry.index_select(0, kept))
-        return row * columns + column, values.index_select(0, kept)
+        row = row.index_select(0, into.index_select(0, kept)) - start
+        column = self.column.index_select(0, place.index_select(0, kept)) - end
+        return row * (segments.candidates - end) + column, values.index_select(0, kept)
 
-    def lost(self, a: int, b: int) -> Tensor:
-        """For each row the mass that reaches a third KG from where no path goes on.
+    def with_direct(
+        self, kg: int, direct: BlockScores, direct_weight: float, share: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The entries of a KG's candidates in later KGs, sorted: rows, columns, and the weighted sums of both."""
+        segments = self._segments
+        start, end = segments.offsets[kg], segments.offsets[kg + 1]
+        shape = (end - start, segments.candidates - end)
+        bounds = torch.tensor([start, end], device=segments.row.device)
+        own = slice(*torch.searchsorted(segments.row, bounds).tolist())
+        keys, values = self.paths(kg)
+        keys = torch.cat([(segments.row[own] - start) * shape[1] + segments.column[own] - end, keys])
+        values = torch.cat([direct.score[own] * direct_weight, values * share])
+        if shape[0] * shape[1] <= min(DENSE_NUMBERS, SPARSE * len(keys)):
+            block = values.new_zeros(shape[0] * shape[1]).index_add_(0, keys, values)
+            keys = torch.nonzero(self._best(block.view(shape), kg).flatten())[:, 0]
+            total = block.index_select(0, keys)
+        else:
+            keys, order, is_first = sorted_unique(keys)
+            total = values.new_zeros(len(keys))
+            total.index_add_(0, is_first.cumsum(0) - 1, values.index_select(0, order))
+        return torch.div(keys, max(shape[1], 1), rounding_mode="floor") + start, keys % max(shape[1], 1) + end, total
 
-        A third KG in which the row has no counterpart says nothing.
+    def lost(self) -> Tensor:
+        """For each candidate and KG the mass that reaches a third KG from where no path goes on, (candidates, KGs).
+
+        A third KG in which the candidate has no counterpart says nothing.
         """
-        first, second = self._to_thirds(a, b), self._into[b]
-        goes_on = torch.zeros(self._total, dtype=torch.float64, device=second.row.device)
-        goes_on = goes_on.index_add_(0, second.row, second.values.double()).clamp_(max=1)
-        ends = first.values.double() * (1 - goes_on.index_select(0, first.column))
-        return goes_on.new_zeros(self._range[a][1] - self._range[a][0]).index_add_(0, first.row, ends)
+        segments, values = self._segments, self.values.double()
+        into = values.new_zeros(segments.count).index_add_(0, self._number, values)
+        into = into.view(segments.candidates, segments.kgs)
+        starts = self._starts[:: segments.kgs]
+        steps = csr(starts, self.column, values, (segments.candidates, segments.candidates))
+        goes_on: Tensor = steps @ into.clamp(max=1)
+        return (into.sum(1, keepdim=True) - into - goes_on).clamp(min=0)
 
-    def _to_thirds(self, a: int, b: int) -> _Entries:
-        """The first steps from a KG, without those into the target."""
-        entries, (start, end) = self._from[a], self._range[b]
-        return entries.take(torch.nonzero((entries.column < start) | (entries.column >= end))[:, 0])
+    def _best(self, block: Tensor, kg: int) -> Tensor:
+        """Which entries of a block of one KG against all later ones are kept: where there are many KGs, the best."""
+        segments = self._segments
+        if segments.kgs <= MANY:
+            return block > 0
+        count = candidates_per_block(segments.kgs)
+        sizes = list(segments.sizes[kg + 1 :])
+        return torch.cat([best_of_block(part, count) for part in torch.split(block, sizes, dim=1)], dim=1)
 
-    def _starts_of_rows(self, row: Tensor) -> Tensor:
-        counts = torch.bincount(row, minlength=self._total)
-        return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
-
-def _row_sums(scores: SparseScores) -> Tensor:
-    return scores.values.new_zeros(scores.shape[0], dtype=torch.float64).index_add_(
-        0, scores.row, scores.values.double()
-    )
+def _candidates_per_step(thirds: int, kgs: int) -> int:
+    if kgs <= MANY:
+        return CANDIDATES_PER_STEP
+    return max(1, math.isqrt(PRODUCTS_WITH_MANY // max(thirds, 1)))

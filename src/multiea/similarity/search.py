@@ -16,10 +16,12 @@ from torch import Tensor
 from multiea.graph.sparse import csr, sampled_products
 from multiea.similarity.blocking import pairs_sharing_marks
 from multiea.similarity.int8_embeddings import Int8Embeddings
+from multiea.similarity.many_kgs import best_of_block
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores, top_per_group
 
+SMALL_NUMBERS = 1 << 19  # pairs that are compared at once, without estimates
 ALL_ROWS_UP_TO, EVERY_NTH_ROW, MOST_ROWS = 512, 8, 2048  # the sample of rows that estimates column thresholds
 EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to this many pairs, comparing all of them is faster
 SEARCHES = {
@@ -74,6 +76,8 @@ def _search_all_pairs(
     left: Int8Embeddings, right: Int8Embeddings, count: int, added: sp.csr_array | None
 ) -> SparseScores:
     shape = (len(left), len(right))
+    if shape[0] < 2 * ALL_ROWS_UP_TO and shape[0] * shape[1] <= SMALL_NUMBERS:
+        return _search_small(left.cosines(right), count, added)
     size = max(1, BLOCK_NUMBERS // max(1, shape[1]))
     whole = left.cosines(right) if shape[0] <= size else None
     thresholds = _column_thresholds(left, right, count, whole)
@@ -95,6 +99,20 @@ def _search_all_pairs(
         keys.append(above + start * shape[1])
         values.append(block.flatten().index_select(0, above))
     return SparseScores.distinct(torch.cat(keys), torch.cat(values), shape)
+
+
+def _search_small(block: Tensor, count: int, added: sp.csr_array | None) -> SparseScores:
+    """The same for one block of all pairs."""
+    kept = None
+    if added is not None:
+        other = _entries(added, block.device)
+        block[other.row, other.column] += other.values
+        kept = torch.zeros_like(block, dtype=torch.bool)
+        kept[other.row, other.column] = True
+    best = best_of_block(block, count)
+    best = best if kept is None else best | (kept & (block > 0))
+    row, column = best.nonzero(as_tuple=True)
+    return SparseScores(row, column, block[row, column], (block.shape[0], block.shape[1]))
 
 
 def _column_thresholds(left: Int8Embeddings, right: Int8Embeddings, count: int, whole: Tensor | None) -> Tensor:

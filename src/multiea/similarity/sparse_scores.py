@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -22,8 +23,6 @@ class SparseScores(Matrix):
 
     def __init__(self, row: Tensor, column: Tensor, values: Tensor, shape: tuple[int, int]) -> None:
         self.row, self.column, self.values, self.shape = row, column, values, shape
-        counts = torch.bincount(row, minlength=shape[0])
-        self.starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
         self._transposed: tuple[Tensor, SparseScores] | None = None
 
     @classmethod
@@ -40,6 +39,12 @@ class SparseScores(Matrix):
         positive = values > 0
         keys, order, is_first = sorted_unique(keys[positive])
         return cls(keys // shape[1], keys % shape[1], values[positive].index_select(0, order)[is_first], shape)
+
+    @cached_property
+    def starts(self) -> Tensor:
+        """The first entry of each row, and at the end the number of entries."""
+        counts = torch.bincount(self.row, minlength=self.shape[0])
+        return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
     @property
     def keys(self) -> Tensor:
@@ -77,16 +82,9 @@ class SparseScores(Matrix):
     def better_and_tied(self, row: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
         """For each pair, how many columns of its row score better, and how many equal; pairs without entry are zero."""
         row, column = row.to(self.row.device), column.to(self.row.device)
-        own = self._values_at(row, column)
         into, entry = entries_of_rows(self.starts, row)
-        own = own.masked_fill(own.isnan(), -torch.inf)  # a broken score must never look like a good one
-        values, against = self.values.index_select(0, entry), own.index_select(0, into)
-        better = torch.bincount(into[values > against], minlength=len(row))
-        tied = torch.bincount(into[values == against], minlength=len(row))
-        without_entry = self.shape[1] - torch.bincount(into, minlength=len(row))
-        better += torch.where(own < 0, without_entry, 0)
-        tied += torch.where(own == 0, without_entry, 0)
-        return better.cpu(), tied.clamp(min=1).cpu()
+        columns = torch.full_like(row, self.shape[1])
+        return better_and_tied(into, self.values.index_select(0, entry), self._values_at(row, column), columns)
 
     def at(self, row: Tensor, column: Tensor) -> Tensor:
         """The scores of some pairs, zero where there is no entry; float32 on the CPU."""
@@ -126,6 +124,22 @@ class SparseScores(Matrix):
         wanted, keys = row * self.shape[1] + column, self.keys
         place = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
         return torch.where(keys[place] == wanted, self.values[place], 0)
+
+
+def better_and_tied(into: Tensor, values: Tensor, own: Tensor, sizes: Tensor) -> tuple[Tensor, Tensor]:
+    """For each query how many of its candidates score better than the right one, and how many equal.
+
+    into: the query of each entry; values: of the entries. own: (queries,) the score of the right candidate; sizes:
+    (queries,) the number of candidates, of which those without entry score zero.
+    """
+    own = own.masked_fill(own.isnan(), -torch.inf)  # a broken score must never look like a good one
+    against = own.index_select(0, into)
+    better = torch.bincount(into[values > against], minlength=len(own))
+    tied = torch.bincount(into[values == against], minlength=len(own))
+    without_entry = sizes - torch.bincount(into, minlength=len(own))
+    better += torch.where(own < 0, without_entry, 0)
+    tied += torch.where(own == 0, without_entry, 0)
+    return better.cpu(), tied.clamp(min=1).cpu()
 
 
 def entries_of_rows(starts: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:

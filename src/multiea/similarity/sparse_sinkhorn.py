@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from multiea.graph.sparse import csr
+from multiea.similarity.block_scores import BlockScores, Segments
 from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.matrices import BLOCK_NUMBERS
-from multiea.similarity.sparse_scores import SparseScores
 
 LOWEST_SINGLE_TEMPERATURE = 0.02  # below, exponentials may vanish in single precision
 SAMPLE = 256  # candidates from which the mass of all others is estimated
@@ -29,61 +29,74 @@ class OtherCandidates:
     no_counterpart: float | None = None
 
     @classmethod
-    def of(cls, left: Int8Embeddings, right: Int8Embeddings) -> OtherCandidates:
-        """Sampled from the embeddings of both sides."""
-        return cls(_sampled(left, right), _sampled(right, left))
+    def of(cls, left: Int8Embeddings, right: Int8Embeddings, count: int = SAMPLE) -> OtherCandidates:
+        """Sampled from the embeddings of both sides; count: of the sample."""
+        return cls(_sampled(left, right, count), _sampled(right, left, count))
+
+    def masses(
+        self, lowest: tuple[Tensor, Tensor], unlisted: tuple[Tensor, Tensor], highest: float, temperature: float
+    ) -> tuple[Tensor, Tensor]:
+        """For each row and for each column the mass of all candidates without entry.
+
+        lowest: of the entries of each; unlisted: the number of candidates without entry. highest: the score whose mass
+        is one.
+        """
+        sides = []
+        for sampled, least, count in zip((self.rows, self.columns), lowest, unlisted, strict=True):
+            mass = _mean_mass(sampled, least, highest, temperature) * count
+            if self.no_counterpart is not None:  # by structure it is as similar as others are on average
+                level = self.no_counterpart - highest + sampled.double().mean(1)
+                mass = mass + (level / temperature).clamp(max=700.0).exp()
+            sides.append(mass)
+        return sides[0], sides[1]
 
 
-def sinkhorn_sparse(scores: SparseScores, others: OtherCandidates, temperature: float, sweeps: int) -> SparseScores:
-    """exp(score / temperature), rows and columns scaled towards a sum of one.
+def normalise(scores: BlockScores, sweeps: int, rest: Tensor | None = None) -> BlockScores:
+    """Scales rows and columns of all blocks at the same time, each by half of the required factor.
 
-    The mass that all other candidates would take is estimated from a sample and given to no entry: an entity with only
-    weak candidates is certain of none.
+    The order of KGs thus has no effect. rest: the mass of each candidate in each KG that belongs to no entry, before
+    scaling, (candidates, KGs).
     """
-    highest = max(float(scores.values.amax()) if len(scores.values) else 0.0, 0.0)
-    row_rest = _rest(scores, others.rows, highest, temperature)
-    column_rest = _rest(scores.transposed(), others.columns, highest, temperature)
-    if others.no_counterpart is not None:  # by structure it is as similar as others are on average
-        level = others.no_counterpart - highest
-        row_rest = row_rest + _mass(level + others.rows.double().mean(1), temperature)
-        column_rest = column_rest + _mass(level + others.columns.double().mean(1), temperature)
-    exponential = scores.with_values(torch.exp((scores.values.double() - highest) / temperature))
-    return normalise(exponential, sweeps, (row_rest, column_rest))
+    segments, values = scores.segments, scores.score.double()
+    both = values.index_select(0, segments.entry)
+    matrix = csr(segments.starts, segments.mate, both, (segments.count, segments.count))
+    factors = values.new_ones(segments.candidates, segments.kgs)
+    means = _Means(segments)
+    for _ in range(sweeps):
+        sums = (matrix @ factors.view(-1)).view_as(factors)
+        if rest is not None:  # the rest is scaled by the geometric mean of the factors of the other side
+            sums += rest * means.of(factors.log()).t().exp().index_select(0, segments.kg)
+        factors = torch.where(segments.is_filled, (factors / sums.clamp(min=1e-200)).sqrt(), 1.0)
+    ends = (factors.view(-1).index_select(0, part) for part in (segments.first, segments.second))
+    first, second = ends
+    return scores.with_values((values * first * second).float())
 
 
-def normalise(scores: SparseScores, sweeps: int, rest: tuple[Tensor, Tensor] | None = None) -> SparseScores:
-    """Scales rows and columns at the same time, each by half of the required factor, so that KG order has no effect.
+class _Means:
+    """Means over the candidates of each KG that have entries in each other KG."""
 
-    rest: the mass of each row and of each column that belongs to no entry, before scaling.
-    """
-    transposed = scores.transposed()
-    values = scores.values.double()
-    row_rest, column_rest = rest if rest is not None else (values.new_zeros(1), values.new_zeros(1))
-    matrix = csr(scores.starts, scores.column, values, scores.shape)
-    transposed_matrix = csr(transposed.starts, transposed.column, transposed.values.double(), transposed.shape)
-    row_factors, column_factors = values.new_ones(scores.shape[0]), values.new_ones(scores.shape[1])
-    row_shares, column_shares = _shares(scores), _shares(transposed)
-    for _ in range(sweeps):  # the rest is scaled by the geometric mean of the factors
-        row_sums = matrix @ column_factors + row_rest * (column_factors.log() @ column_shares).exp()
-        column_sums = transposed_matrix @ row_factors + column_rest * (row_factors.log() @ row_shares).exp()
-        row_factors = torch.where(row_shares > 0, (row_factors / row_sums.clamp(min=1e-200)).sqrt(), 1.0)
-        column_factors = torch.where(column_shares > 0, (column_factors / column_sums.clamp(min=1e-200)).sqrt(), 1.0)
-    return scores.with_values(
-        (values * row_factors.index_select(0, scores.row) * column_factors.index_select(0, scores.column)).float()
-    )
+    def __init__(self, segments: Segments) -> None:
+        self._segments, self._weights = segments, segments.is_filled.double()
+        self._counts = self._sums(self._weights).clamp(min=1)
+
+    def of(self, numbers: Tensor) -> Tensor:
+        """numbers: (candidates, KGs) -> (KGs, KGs)."""
+        return self._sums(numbers * self._weights) / self._counts
+
+    def _sums(self, numbers: Tensor) -> Tensor:
+        kgs = self._segments.kgs
+        return numbers.new_zeros(kgs, kgs).index_add_(0, self._segments.kg, numbers)
 
 
-def _sampled(left: Int8Embeddings, right: Int8Embeddings) -> Tensor:
+def _sampled(left: Int8Embeddings, right: Int8Embeddings, count: int) -> Tensor:
     """The cosines of each row with a sample of the columns."""
-    sample = right[:: max(1, len(right) // SAMPLE)]
+    sample = right[:: max(1, len(right) // count)]
     size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
     return torch.cat([left[start : start + size].cosines(sample) for start in range(0, max(len(left), 1), size)])
 
 
-def _rest(scores: SparseScores, sampled: Tensor, highest: float, temperature: float) -> Tensor:
-    """For each row the estimated mass of all columns that are not its candidates, (rows,)."""
-    counts = scores.starts[1:] - scores.starts[:-1]
-    lowest = scores.values.new_full((scores.shape[0],), torch.inf).scatter_reduce(0, scores.row, scores.values, "amin")
+def _mean_mass(sampled: Tensor, lowest: Tensor, highest: float, temperature: float) -> Tensor:
+    """For each row the mean mass of the columns that are not its candidates, estimated from a sample, (rows,)."""
     parts = []
     size = max(1, BLOCK_NUMBERS // max(1, sampled.shape[1]))
     for start in range(0, len(sampled), size):
@@ -92,14 +105,4 @@ def _rest(scores: SparseScores, sampled: Tensor, highest: float, temperature: fl
         if temperature < LOWEST_SINGLE_TEMPERATURE:
             cosines = cosines.double()
         parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
-    return torch.cat(parts).double() * (scores.shape[1] - counts)
-
-
-def _mass(score: Tensor, temperature: float) -> Tensor:
-    return (score / temperature).clamp(max=700.0).exp()
-
-
-def _shares(scores: SparseScores) -> Tensor:
-    """The weight of each row in a mean over the rows that have candidates."""
-    has_candidates = (scores.starts[1:] > scores.starts[:-1]).double()
-    return has_candidates / has_candidates.sum().clamp(min=1)
+    return torch.cat(parts).double()

@@ -1,0 +1,37 @@
+"""Limits where there are many KGs: pairs of KGs grow with the square of their number, so each pair keeps less."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+MANY = 11  # up to so many KGs nothing is limited
+CANDIDATES = 500  # of an entity in all KGs together
+FEWEST = 3  # candidates in each KG
+SAMPLED = 2560  # other candidates of an entity in all KGs together, from which their mass is estimated
+
+
+def candidates_per_block(kgs: int, wanted: int | None = None) -> int:
+    """How many candidates an entity keeps in each other KG; wanted: what is kept where KGs are few."""
+    limit = max(FEWEST, math.ceil(CANDIDATES / max(kgs - 1, 1)))
+    if wanted is None:
+        return limit
+    return wanted if kgs <= MANY else min(wanted, limit)
+
+
+def sample_per_block(kgs: int, wanted: int) -> int:
+    """The same for the sample of other candidates."""
+    return wanted if kgs <= MANY else min(wanted, max(8, SAMPLED // kgs))
+
+
+def best_of_block(block: Tensor, count: int) -> Tensor:
+    """Which numbers of a matrix are among the `count` highest of their row or of their column, and positive."""
+    positive = block > 0
+    if min(block.shape) <= count:
+        return positive
+    best = torch.zeros_like(positive)
+    best.scatter_(1, block.topk(count, dim=1).indices, True)
+    best.scatter_(0, block.topk(count, dim=0).indices, True)
+    return best & positive
