@@ -46,10 +46,10 @@ def comparison(weight_of_structure: float, structure: float = 0.3, isolated: int
 def scores_of_others(given: Comparison, *, may_lack_counterpart: bool) -> float:
     """The mean of the best scores of the entities that agree in no name."""
     compared, _ = compare(given, ENHANCEMENT)
-    assert compared[PAIR].doubtful is not None
+    assert compared.pairs[PAIR].doubtful is not None
     if not may_lack_counterpart:
-        compared = {PAIR: replace(compared[PAIR], doubtful=None)}
-    scores = direct_scores(compared, given, ENHANCEMENT, UNJUDGED)[PAIR]
+        compared = replace(compared, pairs={PAIR: replace(compared.pairs[PAIR], doubtful=None)})
+    scores = direct_scores(compared, ENHANCEMENT, UNJUDGED)[PAIR]
     return float(scores.top(1)[1][NAMED:].mean())
 
 
@@ -70,14 +70,14 @@ def test_weights_that_are_learned_also_decide_what_is_doubtful(isolated: int) ->
     given = replace(comparison(28.0, isolated=isolated), known={PAIR: known})
     learned, weights = compare(given, ENHANCEMENT)
     again, _ = compare(replace(given, known=None, weights=weights), ENHANCEMENT)
-    assert learned[PAIR].doubtful == pytest.approx(again[PAIR].doubtful, rel=1e-4)
-    best, best_again = (one[PAIR].scores.top(1)[1].flatten() for one in (learned, again))
+    assert learned.pairs[PAIR].doubtful == pytest.approx(again.pairs[PAIR].doubtful, rel=1e-4)
+    best, best_again = (one.similarities[PAIR].top(1)[1].flatten() for one in (learned, again))
     assert best.tolist() == pytest.approx(best_again.tolist(), abs=0.01)
 
 
 @pytest.mark.parametrize("weight", [4.0, 20.0])
 def test_the_more_structure_counts_the_less_is_asked_of_names(weight: float) -> None:
-    levels = [compare(comparison(one), ENHANCEMENT)[0][PAIR].doubtful for one in (1e-9, weight)]
+    levels = [compare(comparison(one), ENHANCEMENT)[0].pairs[PAIR].doubtful for one in (1e-9, weight)]
     assert None not in levels
     assert levels[1] == pytest.approx(15.0 / (15.0 + weight) * float(levels[0] or 0), rel=1e-3)
 
@@ -90,8 +90,8 @@ def test_what_is_doubtful_is_estimated_from_all_entities_not_from_the_candidates
     left, right = whole.embeddings(*PAIR)
     left_over = replace(left_over, embeddings=lambda a, b: (left[NAMED:], right[NAMED:]))
     alone, among_all = (
-        compare(one, ENHANCEMENT)[0][PAIR].doubtful
+        compare(one, ENHANCEMENT)[0].pairs[PAIR].doubtful
         for one in (left_over, replace(left_over, all_evidence=whole.evidence))
     )
-    assert among_all == compare(whole, ENHANCEMENT)[0][PAIR].doubtful
+    assert among_all == compare(whole, ENHANCEMENT)[0].pairs[PAIR].doubtful
     assert (among_all or 0) > (alone or 0)

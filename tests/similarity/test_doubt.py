@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.doubt import (
     LEAST_MATCH,
     MATCH_QUANTILE,
@@ -17,8 +18,10 @@ from multiea.similarity.doubt import (
     lower_doubtful,
 )
 from multiea.similarity.search import sparse_scores
+from support.scores import blocks_of_random_scores
 
 TEMPERATURE = 0.05
+PAIR = (0, 1)
 
 
 def two_best(values: np.ndarray) -> np.ndarray:
@@ -47,20 +50,35 @@ def test_without_evidence_nothing_is_doubtful() -> None:
     assert doubtful_similarity(sp.csr_array((4, 3)), 1.0, with_structure=False) is None
 
 
+def blocks_of(similarity: np.ndarray) -> BlockScores:
+    scores = sparse_scores(sp.csr_array(similarity.astype(np.float32)), torch.device("cpu"))
+    return BlockScores.of({PAIR: scores}, similarity.shape, torch.device("cpu"))
+
+
 def test_the_poor_candidates_of_an_entity_are_lowered_together() -> None:
-    similarity = np.array([[0.9, 0.3, 0], [0.2, 0.8, 0], [0.15, 0.1, 0.25]], dtype=np.float32)
-    similarities = sparse_scores(sp.csr_array(similarity), torch.device("cpu"))
-    even = similarities.with_values(torch.full_like(similarities.values, 0.5))
-    lowered = lower_doubtful(even, similarities, 0.5, TEMPERATURE).rows(slice(None)).numpy()
+    similarities = blocks_of(np.array([[0.9, 0.3, 0], [0.2, 0.8, 0], [0.15, 0.1, 0.25]]))
+    even = similarities.with_values(torch.full_like(similarities.score, 0.5))
+    lowered = lower_doubtful(even, similarities, {PAIR: 0.5}, {PAIR: TEMPERATURE})[PAIR].rows(slice(None)).numpy()
     assert lowered[0, 0] > 0.45
     assert lowered[1, 1] > 0.4
     assert lowered[2, 2] < 0.05
     assert len(set(lowered[2].tolist())) == 1
 
 
+def test_pairs_of_kgs_without_a_doubtful_similarity_stay_as_they_are() -> None:
+    pairs = blocks_of_random_scores((4, 5, 3))
+    scores = BlockScores.of(pairs, (4, 5, 3), torch.device("cpu"))
+    lowered = lower_doubtful(scores, scores, {(0, 1): 0.9, (0, 2): None}, {(0, 1): TEMPERATURE, (0, 2): TEMPERATURE})
+    for pair, block in pairs.items():
+        same = torch.allclose(lowered[pair].rows(slice(None)), block.rows(slice(None)))
+        assert same == (pair != (0, 1))
+
+
 def test_lowered_scores_are_the_same_whichever_kg_comes_first() -> None:
     rng = np.random.default_rng(1)
-    similarity = sp.csr_array((rng.random((12, 9)) * (rng.random((12, 9)) < 0.5)).astype(np.float32))
-    similarities, transposed = (sparse_scores(part, torch.device("cpu")) for part in (similarity, similarity.T.tocsr()))
-    one, other = (lower_doubtful(part, part, 0.6, TEMPERATURE).rows(slice(None)) for part in (similarities, transposed))
+    similarity = rng.random((12, 9)) * (rng.random((12, 9)) < 0.5)
+    one, other = (
+        lower_doubtful(part, part, {PAIR: 0.6}, {PAIR: TEMPERATURE})[PAIR].rows(slice(None))
+        for part in (blocks_of(similarity), blocks_of(similarity.T))
+    )
     torch.testing.assert_close(one, other.t())

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import combinations, permutations
 
 import pytest
 import torch
 from torch import Tensor
 
+from multiea.similarity import paths
+from multiea.similarity.block_scores import BlockScores
+from multiea.similarity.many_kgs import MANY, best_of_block, best_of_blocks, candidates_per_block
 from multiea.similarity.paths import BestSteps
 from multiea.similarity.sparse_scores import SparseScores
-from support.scores import sparse
+from support.scores import blocks_of_random_scores
 
 SIZES = (4, 3, 5, 2, 4)
 
 
-def scores_of_pairs(sizes: tuple[int, ...]) -> dict[tuple[int, int], SparseScores]:
-    """Scores of all ordered pairs of KGs; half of them are zero, and rows sum to less than one."""
-    generator = torch.Generator().manual_seed(0)
-    direct = {}
-    for a, b in permutations(range(len(sizes)), 2):
-        if a < b:
-            matrix = torch.rand(sizes[a], sizes[b], generator=generator) / max(sizes)
-            direct[a, b] = sparse((matrix * (torch.rand(matrix.shape, generator=generator) < 0.5)).tolist())
-        else:
-            direct[a, b] = direct[b, a].transposed()
-    return direct
+def blocks_of(sizes: tuple[int, ...]) -> BlockScores:
+    """Half of the scores are zero, and rows sum to less than one."""
+    scores = BlockScores.of(blocks_of_random_scores(sizes, filled=0.5), sizes, torch.device("cpu"))
+    return scores.with_values(scores.score / max(sizes))
 
 
 def dense(scores: SparseScores) -> Tensor:
@@ -34,25 +30,53 @@ def dense(scores: SparseScores) -> Tensor:
 
 @pytest.mark.parametrize("kgs", [3, 4, 5])
 def test_paths_are_sums_of_matrix_products_and_what_ends_in_a_third_kg_is_lost(kgs: int) -> None:
-    direct = scores_of_pairs(SIZES[:kgs])
-    steps = BestSteps(direct, range(kgs))
+    direct = blocks_of(SIZES[:kgs])
+    steps = BestSteps(direct)
+    assert steps.thirds == kgs - 2
+    lost = steps.lost()
     for a, b in permutations(range(kgs), 2):
         thirds = [kg for kg in range(kgs) if kg not in (a, b)]
-        assert steps.thirds(a, b) == len(thirds)
-        expected = torch.stack([dense(direct[a, via]) @ dense(direct[via, b]) for via in thirds]).sum(0)
-        summed = SparseScores.summed(*steps.paths(a, b), (SIZES[a], SIZES[b]))
-        torch.testing.assert_close(dense(summed), expected, rtol=1e-5, atol=2e-6 * kgs)
-        lost = [dense(direct[a, via]) @ (1 - dense(direct[via, b]).sum(1)) for via in thirds]
-        torch.testing.assert_close(steps.lost(a, b).float(), torch.stack(lost).sum(0), rtol=1e-5, atol=1e-5)
+        if a < b:
+            expected = torch.stack([dense(direct[a, via]) @ dense(direct[via, b]) for via in thirds]).sum(0)
+            summed = SparseScores.summed(*steps.paths(a, range(b, b + 1)), (SIZES[a], SIZES[b]))
+            torch.testing.assert_close(dense(summed), expected, rtol=1e-5, atol=2e-6 * kgs)
+        ended = [dense(direct[a, via]) @ (1 - dense(direct[via, b]).sum(1)) for via in thirds]
+        own = lost[direct.offset(a) :, b][: SIZES[a]].float()
+        torch.testing.assert_close(own, torch.stack(ended).sum(0), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("is_dense", [True, False])
+def test_direct_scores_and_paths_are_added(monkeypatch: pytest.MonkeyPatch, is_dense: bool) -> None:
+    monkeypatch.setattr(paths, "SPARSE", 1e9 if is_dense else 0)
+    direct = blocks_of(SIZES)
+    row, column, values = BestSteps(direct).with_direct(direct, 0.6, 0.1)
+    assert torch.equal(torch.argsort(row * 100 + column), torch.arange(len(row)))
+    whole = torch.zeros(sum(SIZES), sum(SIZES)).index_put_((row, column), values)
+    for a, b in combinations(range(len(SIZES)), 2):
+        thirds = [kg for kg in range(len(SIZES)) if kg not in (a, b)]
+        through = torch.stack([dense(direct[a, via]) @ dense(direct[via, b]) for via in thirds]).sum(0)
+        own = whole[direct.offset(a) :, direct.offset(b) :][: SIZES[a], : SIZES[b]]
+        torch.testing.assert_close(own, 0.6 * dense(direct[a, b]) + 0.1 * through, rtol=1e-5, atol=2e-5)
 
 
 def test_kgs_without_candidates_are_no_third_kgs() -> None:
-    direct = scores_of_pairs((4, 3, 5))
-    nothing = torch.zeros(0, dtype=torch.int64)
-    empty = SparseScores(nothing, nothing, torch.zeros(0), (0, 0))
-    for kg, size in enumerate((4, 3, 5)):
-        direct[kg, 3] = SparseScores(nothing, nothing, empty.values, (size, 0))
-        direct[3, kg] = SparseScores(nothing, nothing, empty.values, (0, size))
-    steps = BestSteps(direct, range(4))
-    assert steps.thirds(0, 1) == 1
-    assert len(steps.paths(0, 1)[0]) > 0
+    steps = BestSteps(blocks_of((4, 3, 5, 0)))
+    assert steps.thirds == 1
+    assert len(steps.paths(0, range(1, 2))[0]) > 0
+
+
+def test_with_many_kgs_a_candidate_has_a_limited_number_in_each_of_them() -> None:
+    kgs, size = MANY + 9, 60
+    direct = blocks_of((size,) * kgs)
+    row, column, _ = BestSteps(direct).with_direct(direct, 0.6, 0.1)
+    count = torch.bincount(row * kgs + column // size, minlength=kgs * size * kgs)
+    limit = candidates_per_block(kgs)
+    assert limit < size
+    assert limit <= count[count > 0].float().mean() < 2 * limit + 1
+
+
+@pytest.mark.parametrize("sizes", [(5, 5, 5), (2, 7, 4), (1, 40)])
+def test_the_best_of_several_blocks_are_those_of_each(sizes: tuple[int, ...]) -> None:
+    block = torch.rand(6, sum(sizes), generator=torch.Generator().manual_seed(0)) - 0.3
+    expected = torch.cat([best_of_block(part, 3) for part in torch.split(block, list(sizes), dim=1)], dim=1)
+    assert torch.equal(best_of_blocks(block, sizes, 3), expected)

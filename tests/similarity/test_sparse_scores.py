@@ -1,11 +1,10 @@
-"""Sparse scores: the matrix they represent, and Sinkhorn on them."""
+"""Sparse scores: the matrix they represent."""
 
 from __future__ import annotations
 
 import torch
 
 from multiea.similarity.matrices import Dense, blocks
-from multiea.similarity.sparse_sinkhorn import normalise
 from support.scores import sparse
 
 
@@ -21,13 +20,3 @@ def test_sparse_scores_agree_with_the_matrix_they_represent() -> None:
     columns, best = scores.top(2)
     assert columns.tolist() == [[1, 2], [-1, -1], [0, 2], [1, 0]]
     torch.testing.assert_close(best, torch.tensor([[0.5, 0.2], [0.0, 0.0], [0.9, 0.9], [0.3, 0.1]]))
-
-
-def test_normalised_rows_and_columns_sum_to_one_and_less_with_mass_outside_the_entries() -> None:
-    generator = torch.Generator().manual_seed(1)
-    scores = sparse((torch.rand(6, 6, generator=generator) + 0.1).tolist())
-    even = normalise(scores, 200).rows(slice(None))
-    torch.testing.assert_close(even.sum(0), torch.ones(6), atol=1e-4, rtol=0)
-    torch.testing.assert_close(even.sum(1), torch.ones(6), atol=1e-4, rtol=0)
-    rest = (torch.full((6,), 5.0).double(), torch.full((6,), 5.0).double())
-    assert (normalise(scores, 200, rest).rows(slice(None)).sum(1) < 0.9).all()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from multiea.runs.run import Run
 
 ENOUGH_EXAMPLES = 50
+MOST_PAIRS, LOWEST_PAIRS = 45, 10  # pairs of KGs in a table; where there are more, so many are shown
 MOST_PROPERTIES = 10  # of each KG besides names; the JSON has all
 LONGEST_EXAMPLE = 30
 WIDEST_MATRIX = 20  # for more KGs only the JSON has all pairs
@@ -102,13 +103,23 @@ def show_metrics(metrics: Mapping[str, Any]) -> None:
     rows = [[pool, *(_percent(value) for value in metrics["m_hits"][pool].values())] for pool in metrics["m_hits"]]
     out.print()
     print_table("M-Hits: all counterparts of a complete group rank in the top K", ["pool", "@1", "@10", "@20"], rows)
-    rows = [
-        [pair, *(_percent(value) for value in hits.values()), _percent(metrics["mrr"][pool][pair]), pool]
-        for pool in metrics["hits"]
-        for pair, hits in metrics["hits"][pool].items()
-    ]
+    rows = []
+    for pool, of_pairs in metrics["hits"].items():
+        for pair in _pairs_shown(of_pairs):
+            hits = (_percent(value) for value in of_pairs[pair].values())
+            rows.append([pair, *hits, _percent(metrics["mrr"][pool][pair]), pool])
+    is_short = len(rows) < sum(map(len, metrics["hits"].values()))
+    which = f"the {LOWEST_PAIRS} lowest of each pool; metrics.json has all" if is_short else "both directions"
     out.print()
-    print_table("Hits per pair of KGs, both directions", ["KGs", "@1", "@10", "@20", "MRR", "pool"], rows)
+    print_table(f"Hits per pair of KGs, {which}", ["KGs", "@1", "@10", "@20", "MRR", "pool"], rows)
+
+
+def _pairs_shown(hits: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """Overall and all pairs of KGs; where these are too many to read, the lowest by Hits@1."""
+    overall, *pairs = hits
+    if len(pairs) > MOST_PAIRS:
+        pairs = sorted(pairs, key=lambda pair: hits[pair]["1"] or 0.0)[:LOWEST_PAIRS]
+    return [overall, *pairs]
 
 
 def show_kgs(inspection: Inspection) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 import polars as pl
 
 from multiea.data.entity_table import entity_table
 from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.foundation.offsets import offsets
 from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.found_groups import FoundGroups
 
@@ -80,23 +80,23 @@ def duplicate_pair_table(members: pl.DataFrame, kg_names: Sequence[str]) -> pl.D
 
 def pair_table(found: FoundGroups, ids: list[str], is_known: np.ndarray, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
     """One row per pair of members, group by group. is_known: (groups, M) which members were given as seeds."""
-    entities = found.groups.to_table(kgs)
-    all_ids = pl.Series("group_id", ids, dtype=pl.String)
-    tables = []
-    for a, b in combinations(range(len(kgs)), 2):
-        rows = np.flatnonzero(found.groups.present[:, a] & found.groups.present[:, b])
-        left, right = kgs[a].name, kgs[b].name
-        columns = {
-            "order": rows,
-            "group_id": all_ids.gather(rows),
-            "left": entities[left].gather(rows),
-            "right": entities[right].gather(rows),
-            "confidence": found.pair_confidence[rows, a, b],
-            "matched": found.matched[rows, a, b],
-            "status": _status((is_known[:, a] & is_known[:, b])[rows]),
-        }
-        tables.append(pl.DataFrame(columns).with_columns(left_kg=pl.lit(left), right_kg=pl.lit(right)))
-    return pl.concat(tables).sort("order", "left_kg", "right_kg").select(PAIR_COLUMNS)
+    present, members = found.groups.present, found.groups.members
+    row, a, b = np.nonzero(np.triu(present[:, :, None] & present[:, None, :], 1))
+    names = pl.Series([kg.name for kg in kgs], dtype=pl.String)
+    entities = pl.concat([kg.entities.cast(pl.String).alias("entity") for kg in kgs])
+    starts = offsets(len(kg.entities) for kg in kgs)
+    columns = {
+        "order": row,
+        "group_id": pl.Series(ids, dtype=pl.String).gather(row),
+        "left_kg": names.gather(a),
+        "left": entities.gather(members[row, a] + starts[a]),
+        "right_kg": names.gather(b),
+        "right": entities.gather(members[row, b] + starts[b]),
+        "confidence": found.pair_confidence[row, a, b],
+        "matched": found.matched[row, a, b],
+        "status": _status(is_known[row, a] & is_known[row, b]),
+    }
+    return pl.DataFrame(columns).sort("order", "left_kg", "right_kg", maintain_order=True).select(PAIR_COLUMNS)
 
 
 def _with_names(table: pl.DataFrame, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:

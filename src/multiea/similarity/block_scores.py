@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import permutations
 
@@ -17,6 +18,20 @@ from multiea.foundation.offsets import offsets
 from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores, better_and_tied, entries_of_rows
 
 Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Half:
+    """The entries above the diagonal, or the same below it, sorted by segment.
+
+    number: (entries,) the segment of each entry; mate: the segment of its other end; entry: its place among those that
+    are stored. starts: the first entry of each segment, and at the end the number of entries.
+    """
+
+    number: Tensor
+    mate: Tensor
+    entry: Tensor
+    starts: Tensor
 
 
 class Segments:
@@ -33,51 +48,33 @@ class Segments:
         self.candidates = self.offsets[-1]
         self.count = self.candidates * self.kgs
         self.kg = torch.repeat_interleave(torch.tensor(sizes)).to(row.device)  # of each candidate
-        self.first = row * self.kgs + self.kg.index_select(0, column)
-        self.second = column * self.kgs + self.kg.index_select(0, row)
+        self.first = self.of_ends(row, column)
+        self.second = self.of_ends(column, row)
 
     @cached_property
-    def _both(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Both halves, segment after segment: the start of each segment; of each entry its number, and the other end's
-        segment.
-        """
-        order = torch.argsort(self.column.int(), stable=True)  # by column, then row: the other half
-        first, second = self.first, self.second.index_select(0, order)
-        counts = [torch.bincount(part, minlength=self.count) for part in (first, second)]
-        starts = _starts(counts[0] + counts[1])
-        numbers = torch.arange(len(first), device=first.device)
-        entry, mate = numbers.new_empty(2 * len(first)), numbers.new_empty(2 * len(first))
-        for part, own, number, other in (
-            (first, counts[0], numbers, self.second),
-            (second, counts[1], order, self.first.index_select(0, order)),
-        ):
-            place = (starts - _starts(own)).index_select(0, part) + numbers
-            entry[place], mate[place] = number, other
-        return starts, entry, mate
-
-    @property
-    def starts(self) -> Tensor:
-        """The first entry of each segment among those of both halves, and at the end their number."""
-        return self._both[0]
-
-    @property
-    def entry(self) -> Tensor:
-        """For each entry of both halves its number in the half that is stored."""
-        return self._both[1]
-
-    @property
-    def mate(self) -> Tensor:
-        """For each entry of both halves the segment of its other end."""
-        return self._both[2]
+    def halves(self) -> tuple[Half, Half]:
+        """The half above the diagonal, and the one below; no segment has entries in both."""
+        order = torch.argsort(self.column.int(), stable=True)
+        numbers = torch.arange(len(order), device=order.device)
+        below = self.second.index_select(0, order)
+        return (
+            Half(self.first, self.second, numbers, self._starts(self.first)),
+            Half(below, self.first.index_select(0, order), order, self._starts(below)),
+        )
 
     @cached_property
-    def is_filled(self) -> Tensor:
-        """Which candidates have entries in which KG, (candidates, KGs)."""
-        return (self.starts.diff() > 0).view(self.candidates, self.kgs)
+    def counts(self) -> Tensor:
+        """The number of entries of each candidate in each KG, (candidates, KGs)."""
+        upper, lower = self.halves
+        return (upper.starts.diff() + lower.starts.diff()).view(self.candidates, self.kgs)
 
     def of_ends(self, row: Tensor, column: Tensor) -> Tensor:
         """The segments of pairs of joint numbers: of the first one, in the KG of the second one."""
         return row * self.kgs + self.kg.index_select(0, column)
+
+    def _starts(self, number: Tensor) -> Tensor:
+        counts = torch.bincount(number, minlength=self.count)
+        return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
 
 class BlockScores(Mapping[Pair, SparseScores]):
@@ -130,9 +127,10 @@ class BlockScores(Mapping[Pair, SparseScores]):
     def __getitem__(self, pair: Pair) -> SparseScores:
         (a, b), segments = (self.order[kg] for kg in pair), self.segments
         starts, shape = segments.offsets, (segments.sizes[a], segments.sizes[b])
+        half = segments.halves[a > b]
         rows = torch.arange(starts[a], starts[a + 1], device=self.score.device)
-        row, place = entries_of_rows(segments.starts, rows * segments.kgs + b)
-        entry = segments.entry.index_select(0, place)
+        row, place = entries_of_rows(half.starts, rows * segments.kgs + b)
+        entry = half.entry.index_select(0, place)
         column = (segments.column if a < b else segments.row).index_select(0, entry) - starts[b]
         return SparseScores(row, column, self.score.index_select(0, entry), shape)
 
@@ -158,9 +156,13 @@ class BlockScores(Mapping[Pair, SparseScores]):
         """For each pair of joint numbers, how many candidates of the second one's KG score better or equal."""
         segments, device = self.segments, self.score.device
         row, column = row.to(device), column.to(device)
-        into, place = entries_of_rows(segments.starts, segments.of_ends(row, column))
-        values = self.score.index_select(0, segments.entry.index_select(0, place))
+        number = segments.of_ends(row, column)
         sizes = torch.tensor(segments.sizes, device=device)
+        found = []
+        for half in segments.halves:  # a segment without entries in a half adds nothing
+            into, place = entries_of_rows(half.starts, number)
+            found.append((into, self.score.index_select(0, half.entry.index_select(0, place))))
+        into, values = (torch.cat(part) for part in zip(*found, strict=True))
         return better_and_tied(into, values, self.at(row, column), sizes[segments.kg.index_select(0, column)])
 
     def best(self, ties_in: Sequence[int] = ()) -> tuple[Tensor, Tensor]:
@@ -170,22 +172,20 @@ class BlockScores(Mapping[Pair, SparseScores]):
         first candidate counts.
         """
         segments = self.segments
-        values = self.score.index_select(0, segments.entry)
-        number = torch.repeat_interleave(segments.starts.diff())
-        highest = values.new_zeros(segments.count).scatter_reduce(0, number, values, "amax")
-        is_best = torch.nonzero((values == highest.index_select(0, number)) & (values > NEGLIGIBLE))[:, 0]
-        number = number.index_select(0, is_best)
-        count = torch.bincount(number, minlength=segments.count)
-        candidate = torch.full_like(count, -1)
-        first = torch.ones_like(number, dtype=torch.bool)
-        first[1:] = number[1:] != number[:-1]
-        may_tie = torch.zeros(segments.kgs, dtype=torch.bool, device=number.device)
+        candidate = torch.full((segments.count,), -1, device=self.score.device)
+        score = self.score.new_zeros(segments.count)
+        may_tie = torch.zeros(segments.kgs, dtype=torch.bool, device=self.score.device)
         may_tie[list(ties_in)] = True
-        kept = first & ((count.index_select(0, number) == 1) | may_tie.index_select(0, number % segments.kgs))
-        mate = segments.mate.index_select(0, is_best)[kept]
-        candidate[number[kept]] = torch.div(mate, segments.kgs, rounding_mode="floor")
-        return candidate.cpu(), highest.float().cpu()
-
-
-def _starts(counts: Tensor) -> Tensor:
-    return torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        for half in segments.halves:
+            values = self.score.index_select(0, half.entry)
+            score.scatter_reduce_(0, half.number, values, "amax")
+            is_best = (values == score.index_select(0, half.number)) & (values > NEGLIGIBLE)
+            place = torch.nonzero(is_best)[:, 0]
+            number = half.number.index_select(0, place)
+            is_first = torch.ones_like(number, dtype=torch.bool)
+            is_first[1:] = number[1:] != number[:-1]
+            is_single = torch.bincount(number, minlength=segments.count).index_select(0, number) == 1
+            kept = torch.nonzero(is_first & (is_single | may_tie.index_select(0, number % segments.kgs)))[:, 0]
+            mate = half.mate.index_select(0, place.index_select(0, kept))
+            candidate[number.index_select(0, kept)] = torch.div(mate, segments.kgs, rounding_mode="floor")
+        return candidate.cpu(), score.float().cpu()

@@ -18,7 +18,7 @@ from multiea.similarity.doubt import lower_doubtful
 from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
 from multiea.similarity.pair_evidence import PairEvidence
-from multiea.similarity.search import search, sparse_scores
+from multiea.similarity.search import is_small, search, search_block, sparse_scores
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import SAMPLE, OtherCandidates, normalise
@@ -134,7 +134,7 @@ def _rest(compared: AllCompared, temperatures: Mapping[Pair, float], highest: Se
         lowest.scatter_reduce_(0, ends, scores.score, "amin")
     lowest = lowest.view(segments.candidates, segments.kgs)
     sizes = torch.tensor(segments.sizes, device=lowest.device)
-    unlisted = sizes - segments.starts.diff().view(segments.candidates, segments.kgs)
+    unlisted = sizes - segments.counts
     rest = torch.zeros_like(lowest, dtype=torch.float64)
     rows = [slice(*ends) for ends in pairwise(segments.offsets)]
     for (a, b), one in compared.pairs.items():
@@ -162,17 +162,19 @@ def _candidates(comparison: Comparison, enhancement: Enhancement, pair: Pair) ->
     count = candidates_per_block(kgs, enhancement.candidates or 1)
     of_pair = None if comparison.signatures is None else (comparison.signatures[a], comparison.signatures[b])
     own = None if evidence is None else PairEvidence.of(evidence, pair, comparison.weights)
-    if own is None:
-        left, right = comparison.embeddings(a, b)
-        scores = search(left, right, count, of_pair)
-    elif STRUCTURE in own.kinds:
-        left, right = own.scaled_embeddings(*comparison.embeddings(a, b))
-        scores = search(left, right, count, of_pair, own.added)
-    else:
-        nothing = [torch.zeros(comparison.sizes[kg], 1, device=comparison.device) for kg in pair]
-        left, right = map(Int8Embeddings, nothing)
-        scores = sparse_scores(own.added, comparison.device)
-    return _Candidates(scores, OtherCandidates.of(left, right, sample_per_block(kgs, SAMPLE)), own)
+    sample = sample_per_block(kgs, SAMPLE)
+    if own is not None and STRUCTURE not in own.kinds:
+        nothing, none = (torch.zeros(comparison.sizes[kg], 1, device=comparison.device) for kg in pair)
+        others = OtherCandidates(nothing, none)
+        return _Candidates(sparse_scores(own.added, comparison.device), others, own)
+    left, right = comparison.embeddings(a, b)
+    added = None if own is None else own.added
+    if own is not None:
+        left, right = own.scaled_embeddings(left, right)
+    if of_pair is None and is_small(left, right):
+        block = left.cosines(right)
+        return _Candidates(search_block(block, count, added), OtherCandidates.of_block(block, sample), own)
+    return _Candidates(search(left, right, count, of_pair, added), OtherCandidates.of(left, right, sample), own)
 
 
 def _weighted_by_known(

@@ -11,14 +11,14 @@ from multiea.graph.sparse import csr, sorted_unique
 from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores, Segments
-from multiea.similarity.many_kgs import MANY, best_of_block, candidates_per_block
+from multiea.similarity.many_kgs import MANY, best_of_blocks, candidates_per_block
 from multiea.similarity.sparse_scores import NEGLIGIBLE, top_per_group
 from multiea.similarity.sparse_sinkhorn import normalise
 from multiea.similarity.weights import Mixing
 
 CANDIDATES_PER_STEP = 10  # candidates in a third KG from which paths continue
-PRODUCTS_WITH_MANY = 300  # paths from one candidate into one KG, where there are many KGs
-DENSE_NUMBERS, SPARSE = 1 << 26, 50  # a dense block has at most so many numbers, in all and for each path
+PRODUCTS_WITH_MANY = 200  # paths from one candidate into one KG, where there are many KGs
+DENSE_NUMBERS, SPARSE = 1 << 26, 8  # a dense block has at most so many numbers, in all and for each path
 FINAL_SWEEPS = 10  # of Sinkhorn, after paths were added
 
 
@@ -36,8 +36,7 @@ def with_paths(direct: BlockScores, enhancement: Enhancement, mixing: Mixing, *,
         direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
     steps = BestSteps(direct)
     share = weight / max(steps.thirds, 1)  # of each third KG
-    parts = [steps.with_direct(kg, direct, direct_weight, share) for kg in range(segments.kgs - 1)]
-    row, column, values = (torch.cat([part[place] for part in parts]) for place in range(3))
+    row, column, values = steps.with_direct(direct, direct_weight, share)
     rest = direct_weight * (1 - direct.sums()).clamp(min=0) + share * steps.lost() if keeps_rest else None
     return normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
 
@@ -51,61 +50,96 @@ class BestSteps:
     def __init__(self, direct: BlockScores) -> None:
         segments = self._segments = direct.segments
         self.thirds = sum(size > 0 for size in segments.sizes) - 2
-        values = direct.score.index_select(0, segments.entry)
-        number = torch.repeat_interleave(segments.starts.diff())
-        high = torch.nonzero(values > NEGLIGIBLE)[:, 0]
-        number, values = number.index_select(0, high), values.index_select(0, high)
+        parts = []
+        for half in segments.halves:
+            values = direct.score.index_select(0, half.entry)
+            high = torch.nonzero(values > NEGLIGIBLE)[:, 0]
+            parts.append([part.index_select(0, high) for part in (half.number, half.mate, values)])
+        number, mate, values = (torch.cat(part) for part in zip(*parts, strict=True))
         entry, number, _ = top_per_group(number, values, _candidates_per_step(self.thirds, segments.kgs))
         self.row = torch.div(number, segments.kgs, rounding_mode="floor")
-        mate = segments.mate.index_select(0, high.index_select(0, entry))
-        self.column = torch.div(mate, segments.kgs, rounding_mode="floor")
+        self.column = torch.div(mate.index_select(0, entry), segments.kgs, rounding_mode="floor")
         self.values = values.index_select(0, entry)
         self._number = number
         counts = torch.bincount(number, minlength=segments.count)
         self._starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
 
-    def paths(self, kg: int) -> tuple[Tensor, Tensor]:
-        """All paths of two steps from the candidates of a KG to those of later KGs: keys and values.
+    def paths(self, kg: int, targets: range) -> tuple[Tensor, Tensor]:
+        """All paths of two steps from the candidates of a KG to those of later KGs, which follow each other.
 
-        A key is row * columns + column, counted from the first candidate of the KG and the first one after it. Keys may
-        repeat; their values are to be summed.
+        Keys, row * columns + column, counted from the first candidate of the KG and of the first target; and values.
+        Keys may repeat; their values are to be summed.
         """
-        segments = self._segments
-        start, end = segments.offsets[kg], segments.offsets[kg + 1]
-        own = slice(int(self._starts[start * segments.kgs]), int(self._starts[end * segments.kgs]))
-        row, middle, first = self.row[own], self.column[own], self.values[own]
-        begins = self._starts.index_select(0, middle * segments.kgs + kg + 1)
-        counts = self._starts.index_select(0, (middle + 1) * segments.kgs) - begins
+        segments, start = self._segments, self._segments.offsets[kg]
+        own, begins, counts = self._second_steps(kg, targets)
         into = torch.repeat_interleave(counts)
         place = (begins - (counts.cumsum(0) - counts)).index_select(0, into)
         place += torch.arange(len(into), device=into.device)
-        values = first.index_select(0, into) * self.values.index_select(0, place)
+        values = self.values[own].index_select(0, into) * self.values.index_select(0, place)
         kept = torch.nonzero(values > NEGLIGIBLE)[:, 0]
-        row = row.index_select(0, into.index_select(0, kept)) - start
-        column = self.column.index_select(0, place.index_select(0, kept)) - end
-        return row * (segments.candidates - end) + column, values.index_select(0, kept)
+        row = self.row[own].index_select(0, into.index_select(0, kept)) - start
+        first, end = segments.offsets[targets.start], segments.offsets[targets.stop]
+        column = self.column.index_select(0, place.index_select(0, kept)) - first
+        return row * (end - first) + column, values.index_select(0, kept)
 
-    def with_direct(
-        self, kg: int, direct: BlockScores, direct_weight: float, share: float
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """The entries of a KG's candidates in later KGs, sorted: rows, columns, and the weighted sums of both."""
+    def with_direct(self, direct: BlockScores, direct_weight: float, share: float) -> tuple[Tensor, Tensor, Tensor]:
+        """The weighted sums of direct scores and paths: rows, columns and values of the half above the diagonal."""
         segments = self._segments
-        start, end = segments.offsets[kg], segments.offsets[kg + 1]
-        shape = (end - start, segments.candidates - end)
-        bounds = torch.tensor([start, end], device=segments.row.device)
+        parts = []
+        for kg in range(segments.kgs - 1):
+            later = range(kg + 1, segments.kgs)
+            is_dense = self._is_dense(kg, later)
+            for targets in [later] if is_dense else [range(one, one + 1) for one in later]:
+                keys, values = self._direct(direct, kg, targets)
+                more = self.paths(kg, targets)
+                keys, values = torch.cat([keys, more[0]]), torch.cat([values * direct_weight, more[1] * share])
+                parts.append(self._summed(keys, values, kg, targets, is_dense=is_dense))
+        row, column, total = (torch.cat(part) for part in zip(*parts, strict=True))
+        order = torch.argsort(row.int(), stable=True)
+        return row.index_select(0, order), column.index_select(0, order), total.index_select(0, order)
+
+    def _second_steps(self, kg: int, targets: range) -> tuple[slice, Tensor, Tensor]:
+        """The first steps from a KG; for each where its second steps into the targets begin, and how many there are."""
+        segments = self._segments
+        ends = (segments.offsets[kg] * segments.kgs, segments.offsets[kg + 1] * segments.kgs)
+        own = slice(*self._starts[list(ends)].tolist())
+        middle = self.column[own] * segments.kgs
+        begins, stops = (self._starts.index_select(0, middle + end) for end in (targets.start, targets.stop))
+        return own, begins, stops - begins
+
+    def _is_dense(self, kg: int, targets: range) -> bool:
+        """Whether sums are made in a dense block: where it is small, and paths lead nearly everywhere."""
+        offsets = self._segments.offsets
+        numbers = self._segments.sizes[kg] * (offsets[targets.stop] - offsets[targets.start])
+        return bool(numbers <= min(DENSE_NUMBERS, SPARSE * int(self._second_steps(kg, targets)[2].sum())))
+
+    def _direct(self, direct: BlockScores, kg: int, targets: range) -> tuple[Tensor, Tensor]:
+        """The direct scores of the candidates of a KG with those of later ones: keys and values."""
+        segments = self._segments
+        first, end = segments.offsets[targets.start], segments.offsets[targets.stop]
+        bounds = torch.tensor(segments.offsets[kg : kg + 2], device=segments.row.device)
         own = slice(*torch.searchsorted(segments.row, bounds).tolist())
-        keys, values = self.paths(kg)
-        keys = torch.cat([(segments.row[own] - start) * shape[1] + segments.column[own] - end, keys])
-        values = torch.cat([direct.score[own] * direct_weight, values * share])
-        if shape[0] * shape[1] <= min(DENSE_NUMBERS, SPARSE * len(keys)):
-            block = values.new_zeros(shape[0] * shape[1]).index_add_(0, keys, values)
-            keys = torch.nonzero(self._best(block.view(shape), kg).flatten())[:, 0]
+        row, column, values = segments.row[own], segments.column[own], direct.score[own]
+        inside = torch.nonzero((column >= first) & (column < end))[:, 0]
+        row, column, values = (part.index_select(0, inside) for part in (row, column, values))
+        return (row - segments.offsets[kg]) * (end - first) + column - first, values
+
+    def _summed(
+        self, keys: Tensor, values: Tensor, kg: int, targets: range, *, is_dense: bool
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Values of the same key summed: rows, columns and sums, sorted."""
+        segments = self._segments
+        first, width = segments.offsets[targets.start], segments.offsets[targets.stop] - segments.offsets[targets.start]
+        if is_dense:
+            block = values.new_zeros(segments.sizes[kg] * width).index_add_(0, keys, values)
+            keys = torch.nonzero(self._best(block.view(segments.sizes[kg], width), targets).flatten())[:, 0]
             total = block.index_select(0, keys)
         else:
             keys, order, is_first = sorted_unique(keys)
             total = values.new_zeros(len(keys))
             total.index_add_(0, is_first.cumsum(0) - 1, values.index_select(0, order))
-        return torch.div(keys, max(shape[1], 1), rounding_mode="floor") + start, keys % max(shape[1], 1) + end, total
+        row = torch.div(keys, max(width, 1), rounding_mode="floor")
+        return row + segments.offsets[kg], keys - row * width + first, total
 
     def lost(self) -> Tensor:
         """For each candidate and KG the mass that reaches a third KG from where no path goes on, (candidates, KGs).
@@ -120,14 +154,13 @@ class BestSteps:
         goes_on: Tensor = steps @ into.clamp(max=1)
         return (into.sum(1, keepdim=True) - into - goes_on).clamp(min=0)
 
-    def _best(self, block: Tensor, kg: int) -> Tensor:
-        """Which entries of a block of one KG against all later ones are kept: where there are many KGs, the best."""
+    def _best(self, block: Tensor, targets: range) -> Tensor:
+        """Which entries of a block of one KG against later ones are kept: where there are many KGs, the best."""
         segments = self._segments
         if segments.kgs <= MANY:
             return block > 0
-        count = candidates_per_block(segments.kgs)
-        sizes = list(segments.sizes[kg + 1 :])
-        return torch.cat([best_of_block(part, count) for part in torch.split(block, sizes, dim=1)], dim=1)
+        count, sizes = candidates_per_block(segments.kgs), [segments.sizes[kg] for kg in targets]
+        return best_of_blocks(block, sizes, count)
 
 
 def _candidates_per_step(thirds: int, kgs: int) -> int:

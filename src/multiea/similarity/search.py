@@ -76,8 +76,6 @@ def _search_all_pairs(
     left: Int8Embeddings, right: Int8Embeddings, count: int, added: sp.csr_array | None
 ) -> SparseScores:
     shape = (len(left), len(right))
-    if shape[0] < 2 * ALL_ROWS_UP_TO and shape[0] * shape[1] <= SMALL_NUMBERS:
-        return _search_small(left.cosines(right), count, added)
     size = max(1, BLOCK_NUMBERS // max(1, shape[1]))
     whole = left.cosines(right) if shape[0] <= size else None
     thresholds = _column_thresholds(left, right, count, whole)
@@ -101,11 +99,17 @@ def _search_all_pairs(
     return SparseScores.distinct(torch.cat(keys), torch.cat(values), shape)
 
 
-def _search_small(block: Tensor, count: int, added: sp.csr_array | None) -> SparseScores:
-    """The same for one block of all pairs."""
+def is_small(left: Int8Embeddings, right: Int8Embeddings) -> bool:
+    """Whether all cosines fit into one small block."""
+    return len(left) < 2 * ALL_ROWS_UP_TO and len(left) * len(right) <= SMALL_NUMBERS
+
+
+def search_block(block: Tensor, count: int, added: sp.csr_array | None = None) -> SparseScores:
+    """The same as search where the cosines of all pairs are there."""
     kept = None
     if added is not None:
         other = _entries(added, block.device)
+        block = block.clone()
         block[other.row, other.column] += other.values
         kept = torch.zeros_like(block, dtype=torch.bool)
         kept[other.row, other.column] = True

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from multiea.graph.sparse import csr
-from multiea.similarity.block_scores import BlockScores, Segments
+from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.matrices import BLOCK_NUMBERS
 
@@ -32,6 +32,12 @@ class OtherCandidates:
     def of(cls, left: Int8Embeddings, right: Int8Embeddings, count: int = SAMPLE) -> OtherCandidates:
         """Sampled from the embeddings of both sides; count: of the sample."""
         return cls(_sampled(left, right, count), _sampled(right, left, count))
+
+    @classmethod
+    def of_block(cls, block: Tensor, count: int) -> OtherCandidates:
+        """The same, where the cosines of all pairs are there."""
+        rows, columns = block.shape
+        return cls(block[:, :: max(1, columns // count)].clone(), block[:: max(1, rows // count)].t().clone())
 
     def masses(
         self, lowest: tuple[Tensor, Tensor], unlisted: tuple[Tensor, Tensor], highest: float, temperature: float
@@ -58,25 +64,30 @@ def normalise(scores: BlockScores, sweeps: int, rest: Tensor | None = None) -> B
     scaling, (candidates, KGs).
     """
     segments, values = scores.segments, scores.score.double()
-    both = values.index_select(0, segments.entry)
-    matrix = csr(segments.starts, segments.mate, both, (segments.count, segments.count))
+    shape = (segments.count, segments.count)
+    index = torch.int32 if max(segments.count, len(values)) < 2**31 else torch.int64  # the former is twice as fast
+    halves = [
+        csr(half.starts.to(index), half.mate.to(index), values.index_select(0, half.entry), shape)
+        for half in segments.halves
+    ]
     factors = values.new_ones(segments.candidates, segments.kgs)
-    means = _Means(segments)
+    is_filled = segments.counts > 0
+    means = _Means(segments.kg, is_filled)
     for _ in range(sweeps):
-        sums = (matrix @ factors.view(-1)).view_as(factors)
+        sums = sum((half @ factors.view(-1) for half in halves), start=factors.new_zeros(())).view_as(factors)
         if rest is not None:  # the rest is scaled by the geometric mean of the factors of the other side
             sums += rest * means.of(factors.log()).t().exp().index_select(0, segments.kg)
-        factors = torch.where(segments.is_filled, (factors / sums.clamp(min=1e-200)).sqrt(), 1.0)
+        factors = torch.where(is_filled, (factors / sums.clamp(min=1e-200)).sqrt(), 1.0)
     ends = (factors.view(-1).index_select(0, part) for part in (segments.first, segments.second))
     first, second = ends
     return scores.with_values((values * first * second).float())
 
 
 class _Means:
-    """Means over the candidates of each KG that have entries in each other KG."""
+    """Means over the candidates of each KG that have entries in each other KG. kg: of each candidate."""
 
-    def __init__(self, segments: Segments) -> None:
-        self._segments, self._weights = segments, segments.is_filled.double()
+    def __init__(self, kg: Tensor, is_filled: Tensor) -> None:
+        self._kg, self._weights = kg, is_filled.double()
         self._counts = self._sums(self._weights).clamp(min=1)
 
     def of(self, numbers: Tensor) -> Tensor:
@@ -84,8 +95,8 @@ class _Means:
         return self._sums(numbers * self._weights) / self._counts
 
     def _sums(self, numbers: Tensor) -> Tensor:
-        kgs = self._segments.kgs
-        return numbers.new_zeros(kgs, kgs).index_add_(0, self._segments.kg, numbers)
+        kgs = numbers.shape[1]
+        return numbers.new_zeros(kgs, kgs).index_add_(0, self._kg, numbers)
 
 
 def _sampled(left: Int8Embeddings, right: Int8Embeddings, count: int) -> Tensor:
