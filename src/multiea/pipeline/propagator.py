@@ -14,6 +14,7 @@ from multiea.data.task import Task
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
 from multiea.engines.propagation import embed
 from multiea.settings.tree import AlignSettings
+from multiea.similarity.many_kgs import MANY
 from multiea.similarity.pools import EmbedPair
 
 UNEVEN = 0.5  # marks are uneven if some two KGs share less than this part of what others share
@@ -82,7 +83,12 @@ class Propagator:
 
 
 def is_uneven(marks: Groups) -> bool:
-    """Whether some two KGs share far fewer marks than others do."""
+    """Whether some two KGs share far fewer marks than others do.
+
+    Not where there are many KGs: some two then always do, and each pair would need embeddings of its own.
+    """
+    if len(marks.kg_names) > MANY:
+        return False
     shared = marks.overlap()[np.triu_indices(len(marks.kg_names), 1)]
     return bool(shared.min() < UNEVEN * shared.max())
 
