@@ -95,3 +95,18 @@ def test_what_is_doubtful_is_estimated_from_all_entities_not_from_the_candidates
     )
     assert among_all == compare(whole, ENHANCEMENT)[0].pairs[PAIR].doubtful
     assert (among_all or 0) > (alone or 0)
+
+
+def test_what_seeds_alone_have_does_not_change_the_scale_of_what_is_doubtful() -> None:
+    rest = np.arange(NAMED, SIZE)
+    levels = []
+    for isolated in (0, NAMED):  # whether the seeds have triples; the others have none
+        whole = comparison(28.0, isolated=isolated)
+        assert whole.evidence is not None
+        has_triples = [np.arange(SIZE) < NAMED - isolated] * 2
+        every = replace(whole.evidence, has_structure=has_triples)
+        left_over = replace(whole, sizes=[len(rest)] * 2, evidence=every.within([rest, rest]), all_evidence=every)
+        compared, _ = compare(left_over, ENHANCEMENT)
+        assert not compared.pairs[PAIR].has_structure
+        levels.append(compared.pairs[PAIR].doubtful)
+    assert levels[0] == pytest.approx(levels[1])

@@ -12,6 +12,7 @@ from torch import Tensor
 from multiea.similarity import matrices
 from multiea.similarity.matrices import Dense, Matrix
 from multiea.similarity.sparse_scores import SparseScores
+from support.scores import transposed
 
 ROWS, COLUMNS = 9, 7
 
@@ -67,7 +68,7 @@ def block_size(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 def test_scores_of_pairs_agree(make: Callable[[int], Tensor], seed: int) -> None:
     values = make(seed)
     row, column = all_pairs()
-    for matrix in (RowByRow(values), Dense(values), sparse_scores(values), sparse_scores(values.t()).transposed()):
+    for matrix in (RowByRow(values), Dense(values), sparse_scores(values), transposed(sparse_scores(values.t()))):
         assert torch.equal(matrix.at(row, column), values[row, column])
         assert matrix.at(row[:0], column[:0]).shape == (0,)
 

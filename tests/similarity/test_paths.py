@@ -65,7 +65,11 @@ def test_kgs_without_candidates_are_no_third_kgs() -> None:
     assert len(steps.paths(0, range(1, 2))[0]) > 0
 
 
-def test_with_many_kgs_a_candidate_has_a_limited_number_in_each_of_them() -> None:
+@pytest.mark.parametrize("is_dense", [True, False])
+def test_with_many_kgs_a_candidate_has_a_limited_number_in_each_of_them(
+    monkeypatch: pytest.MonkeyPatch, is_dense: bool
+) -> None:
+    monkeypatch.setattr(paths, "SPARSE", 1e9 if is_dense else 0)
     kgs, size = MANY + 9, 60
     direct = blocks_of((size,) * kgs)
     row, column, _ = BestSteps(direct).with_direct(direct, 0.6, 0.1)

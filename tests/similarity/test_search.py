@@ -15,9 +15,10 @@ from multiea.engines.propagation import embed
 from multiea.similarity import int8_embeddings
 from multiea.similarity import search as search_module
 from multiea.similarity.int8_embeddings import Int8Embeddings
-from multiea.similarity.search import search
+from multiea.similarity.search import search, search_block
 from multiea.similarity.signatures import signatures
 from support.quick import SHORT_EMBEDDINGS
+from support.scores import transposed
 
 
 def random_embeddings(*sizes: int, dimensions: int) -> list[Tensor]:
@@ -74,7 +75,7 @@ def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
     exact = search(*pair, 20)
     monkeypatch.setitem(search_module.EXACT_PAIRS, "cpu", 0.0)
     restricted = search(*pair, 20, (near[one], near[other]))
-    there, back = exact.top(1)[0][:, 0], exact.transposed().top(1)[0][:, 0]
+    there, back = exact.top(1)[0][:, 0], transposed(exact).top(1)[0][:, 0]
     rows = torch.nonzero((there >= 0) & (back[there] == torch.arange(len(there))))[:, 0]
     assert len(rows) > 100
     assert (restricted.at(rows, there[rows]) > 0).float().mean() > 0.98
@@ -96,3 +97,18 @@ def test_with_other_evidence_blocking_keeps_fewer_candidates_and_all_right_ones(
     scores = search(*pair, 50, (near[one], near[other]), added)
     assert len(scores.values) <= 5 * sum(sizes)
     assert (scores.at(*torch.from_numpy(right.astype(np.int64)).t()) > 0.49).all()
+
+
+@pytest.mark.parametrize("shape", [(30, 20), (4, 50)])
+def test_the_search_in_a_block_keeps_the_best_of_rows_and_columns_and_what_is_added(shape: tuple[int, int]) -> None:
+    generator = torch.Generator().manual_seed(0)
+    block = torch.rand(shape, generator=generator) - 0.4
+    added = sp.random_array(shape, density=0.1, rng=np.random.default_rng(0), dtype=np.float32).tocsr()
+    found = search_block(block, 5, added).rows(slice(None)).numpy()
+    whole = block.numpy() + added.toarray()
+    is_best = np.zeros(shape, dtype=bool)
+    for axis in (0, 1):
+        np.put_along_axis(is_best, np.argsort(-whole, axis=axis).take(range(4), axis=axis), True, axis=axis)
+    wanted = (is_best | (added.toarray() > 0)) & (whole > 0)
+    np.testing.assert_allclose(found[wanted], whole[wanted], rtol=1e-6)
+    assert not found[whole <= 0].any()

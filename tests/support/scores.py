@@ -30,3 +30,10 @@ def blocks_of_random_scores(
         row, column = torch.nonzero(kept, as_tuple=True)
         pairs[a, b] = SparseScores(row, column, matrix[row, column], (sizes[a], sizes[b]))
     return pairs
+
+
+def transposed(scores: SparseScores) -> SparseScores:
+    """The same pairs from the other side."""
+    order = torch.argsort(scores.column, stable=True)
+    ends = scores.column[order], scores.row[order]
+    return SparseScores(*ends, scores.values[order], (scores.shape[1], scores.shape[0]))

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from multiea.runs.run import Run
 
 ENOUGH_EXAMPLES = 50
-MOST_PAIRS, LOWEST_PAIRS = 45, 10  # pairs of KGs in a table; where there are more, so many are shown
+MOST_PAIRS = 45  # of KGs in a table; of more only the lowest are shown
+LOWEST_PAIRS = 10
 MOST_PROPERTIES = 10  # of each KG besides names; the JSON has all
 LONGEST_EXAMPLE = 30
 WIDEST_MATRIX = 20  # for more KGs only the JSON has all pairs
@@ -109,7 +110,7 @@ def show_metrics(metrics: Mapping[str, Any]) -> None:
             hits = (_percent(value) for value in of_pairs[pair].values())
             rows.append([pair, *hits, _percent(metrics["mrr"][pool][pair]), pool])
     is_short = len(rows) < sum(map(len, metrics["hits"].values()))
-    which = f"the {LOWEST_PAIRS} lowest of each pool; metrics.json has all" if is_short else "both directions"
+    which = f"overall and the {LOWEST_PAIRS} lowest; metrics.json has all" if is_short else "both directions"
     out.print()
     print_table(f"Hits per pair of KGs, {which}", ["KGs", "@1", "@10", "@20", "MRR", "pool"], rows)
 
@@ -118,7 +119,8 @@ def _pairs_shown(hits: Mapping[str, Mapping[str, float | None]]) -> list[str]:
     """Overall and all pairs of KGs; where these are too many to read, the lowest by Hits@1."""
     overall, *pairs = hits
     if len(pairs) > MOST_PAIRS:
-        pairs = sorted(pairs, key=lambda pair: hits[pair]["1"] or 0.0)[:LOWEST_PAIRS]
+        scored = [pair for pair in pairs if hits[pair]["1"] is not None]
+        pairs = sorted(scored, key=lambda pair: hits[pair]["1"] or 0.0)[:LOWEST_PAIRS]
     return [overall, *pairs]
 
 

@@ -42,16 +42,18 @@ def ranks_of_groups(
 
 def _ranks_in_blocks(scores: BlockScores, positions: np.ndarray) -> dict[tuple[int, int], Tensor]:
     """The same for all pairs of KGs at once; positions: of the members in their pools, (groups, KGs)."""
-    starts = np.array([scores.offset(kg) for kg in range(positions.shape[1])])
+    count, kgs = positions.shape
+    starts = np.array([scores.offset(kg) for kg in range(kgs)])
     joint, present = positions + starts, positions != ABSENT
-    both = present[:, :, None] & present[:, None, :] & ~np.eye(len(starts), dtype=bool)
-    group, a, b = np.nonzero(both)
-    ranks = torch.full(both.shape, torch.nan, dtype=torch.float64)
-    ends = torch.from_numpy(joint[group, a]), torch.from_numpy(joint[group, b])
-    parts = zip(*(torch.split(end, QUERIES_AT_ONCE) for end in ends), strict=True)
-    found = [realistic_ranks(*scores.better_and_tied(*part)) for part in parts]
-    ranks[torch.from_numpy(both)] = torch.cat([torch.empty(0, dtype=torch.float64), *found])
-    return {(one, other): ranks[:, one, other] for one, other in permutations(range(len(starts)), 2)}
+    ranks = torch.full((count, kgs, kgs), torch.nan, dtype=torch.float64)
+    size = max(1, QUERIES_AT_ONCE // kgs**2)
+    for first in range(0, count, size):
+        some = slice(first, first + size)
+        both = present[some, :, None] & present[some, None, :] & ~np.eye(kgs, dtype=bool)
+        group, a, b = np.nonzero(both)
+        ends = (torch.from_numpy(joint[some][group, kg]) for kg in (a, b))
+        ranks[some][torch.from_numpy(both)] = realistic_ranks(*scores.better_and_tied(*ends))
+    return {(one, other): ranks[:, one, other] for one, other in permutations(range(kgs), 2)}
 
 
 def _ranks_of_pair(matrix: Matrix, sources: np.ndarray, targets: np.ndarray) -> Tensor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import LEAST_SCORE
 from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.enhancement import Pairs
+from multiea.similarity.matrices import Matrix
 from multiea.similarity.paths import with_paths
 from multiea.similarity.pools import candidate_pools, pool_similarities, positions_in_pool
 from multiea.similarity.sparse_scores import NEGLIGIBLE
@@ -27,6 +28,7 @@ class CandidateScores:
     pools: Sequence[np.ndarray]
     direct: Pairs
     enhanced: Pairs
+    _blocks: dict[tuple[int, tuple[int, int]], Matrix] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, alignment: AlignmentResult) -> CandidateScores:
@@ -51,13 +53,20 @@ class CandidateScores:
         both = (places[0] >= 0) & (places[1] >= 0)
         result = np.full(len(left), np.nan)
         rows, columns = (torch.from_numpy(one[both]) for one in places)
-        result[both] = scores[pair].at(rows, columns).numpy()
+        result[both] = self._block(scores, pair).at(rows, columns).numpy()
         return result
 
     def row(self, scores: Pairs, node: Node, kg: int) -> np.ndarray:
         """The scores of an entity with all candidates of another KG, (candidates,)."""
         row = torch.tensor([self._place(node)])
-        return np.asarray(scores[node[0], kg].rows(row)[0].double().cpu().numpy())
+        return np.asarray(self._block(scores, (node[0], kg)).rows(row)[0].double().cpu().numpy())
+
+    def _block(self, scores: Pairs, pair: tuple[int, int]) -> Matrix:
+        """The matrix of two KGs; made once."""
+        key = id(scores), pair
+        if key not in self._blocks:
+            self._blocks[key] = scores[pair]
+        return self._blocks[key]
 
     def best(self, node: Node, kg: int, count: int) -> list[tuple[int, float]]:
         """The best candidates of an entity in another KG with their scores, the best first."""

@@ -69,6 +69,7 @@ def _mutual_best_of_blocks(
     scores: BlockScores, with_duplicates: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     segments = scores.segments
+    assert scores.order == tuple(range(segments.kgs)), "matches have the numbers of the canonical order"
     best, score = (part.numpy() for part in scores.best(with_duplicates))
     place = np.flatnonzero(best != ABSENT)
     left, right = place // segments.kgs, best[place]

@@ -35,7 +35,7 @@ LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the
 LEAST_CHANGE = 0.08  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
 LEAST_CHANGE_UNJUDGED = 0.03  # the same without validation seeds, where marks are still few after the first rounds
 STALE_ROUNDS = 2  # so many rounds in a row without gain are the last, where there are enough seeds to tell
-ENOUGH = 0.02  # standard error of a pair F1 on that many validation seeds
+KNOWN_WELL = 0.02  # standard error of a pair F1 on that many validation seeds
 PRECISE = 0.003  # standard error of a pair F1 on so many that a single round without gain is the last
 CHOICES_OF_MIXING = 2  # rounds that choose how direct scores and paths are mixed; later ones keep it
 
@@ -173,9 +173,9 @@ class _Rounds:
         """Whether another round would gain little; f1: on validation seeds; stale: rounds since it rose."""
         if self._evidence is None:
             return len(after) <= (1 + LEAST_GROWTH) * len(before)
-        if len(self._known.validation) and stale:
+        if len(self._known.validation) and stale and f1 > 0:
             patience = 1 if self._is_precise(f1) else STALE_ROUNDS
-            if stale >= patience and _standard_error(f1, self._validation_pairs) < ENOUGH:
+            if stale >= patience and _standard_error(f1, self._validation_pairs) < KNOWN_WELL:
                 return True
         least = LEAST_CHANGE if len(self._known.validation) else LEAST_CHANGE_UNJUDGED
         return _share_of_new(after, before) <= least

@@ -63,6 +63,12 @@ class Segments:
         )
 
     @cached_property
+    def keys(self) -> Tensor:
+        """row * candidates + column of each entry, rising."""
+        keys: Tensor = self.row * self.candidates + self.column
+        return keys
+
+    @cached_property
     def counts(self) -> Tensor:
         """The number of entries of each candidate in each KG, (candidates, KGs)."""
         upper, lower = self.halves
@@ -97,7 +103,7 @@ class BlockScores(Mapping[Pair, SparseScores]):
         nothing = torch.empty(0, dtype=torch.int64, device=device)
         row, column = (torch.cat([nothing, *(part[end] for part in parts)]) for end in (0, 1))
         values = torch.cat([nothing.float(), *(part[2] for part in parts)])
-        if len(sizes) > 2:  # blocks of one row come one after the other, but rows must
+        if len(sizes) > 2:  # sorted by block so far; rows come first
             order = torch.argsort(row.int(), stable=True)
             row, column, values = (part.index_select(0, order) for part in (row, column, values))
         return cls(Segments(row, column, sizes), values)
@@ -143,14 +149,13 @@ class BlockScores(Mapping[Pair, SparseScores]):
         return total.view(segments.candidates, segments.kgs)
 
     def at(self, row: Tensor, column: Tensor) -> Tensor:
-        """The scores of some pairs of joint numbers, zero where there is no entry."""
+        """The scores of some pairs of joint numbers, zero where there is no entry; on the device of the scores."""
         segments = self.segments
         if not len(segments.row):
             return self.score.new_zeros(len(row))
         wanted = torch.minimum(row, column) * segments.candidates + torch.maximum(row, column)
-        keys = segments.row * segments.candidates + segments.column
-        place = torch.searchsorted(keys, wanted).clamp(max=len(keys) - 1)
-        return torch.where(keys[place] == wanted, self.score[place], 0)
+        place = torch.searchsorted(segments.keys, wanted).clamp(max=len(segments.row) - 1)
+        return torch.where(segments.keys[place] == wanted, self.score[place], 0)
 
     def better_and_tied(self, row: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
         """For each pair of joint numbers, how many candidates of the second one's KG score better or equal."""
@@ -169,7 +174,7 @@ class BlockScores(Mapping[Pair, SparseScores]):
         """For each segment its best candidate, a joint number, and that score, (segments,).
 
         -1 where all scores are negligible, or where two share the best one; except in the KGs of `ties_in`, where the
-        first candidate counts.
+        first candidate counts. Numbers are those of the segments, whatever the order in which KGs are asked for.
         """
         segments = self.segments
         candidate = torch.full((segments.count,), -1, device=self.score.device)

@@ -199,7 +199,8 @@ def _reweighted(one: _Candidates, evidence: Evidence, pair: Pair, weights: Weigh
     if one.evidence is None:
         return one
     own = PairEvidence.of(evidence, pair, weights)
-    return _Candidates(one.evidence.rescored(one.scores, own), one.others, own)
+    share = own.structure_share / max(one.evidence.structure_share, 1e-12)
+    return _Candidates(one.evidence.rescored(one.scores, own), one.others.times(share), own)
 
 
 def _compared(
@@ -209,5 +210,6 @@ def _compared(
         return Compared(one.others, 1 / enhancement.temperature)
     every = comparison.evidence if comparison.all_evidence is None else comparison.all_evidence
     assert every is not None
-    doubtful = PairEvidence.of(every, pair, weights).doubtful()  # from all entities: seeds show good candidates
-    return Compared(one.others, float(one.evidence.weights.sum()), STRUCTURE in one.evidence.kinds, doubtful)
+    kinds = one.evidence.kinds  # seeds may have others, but the similarities of the candidates are made of these
+    doubtful = PairEvidence.of(every, pair, weights, kinds).doubtful()  # from all entities: seeds show good candidates
+    return Compared(one.others, float(one.evidence.weights.sum()), STRUCTURE in kinds, doubtful)

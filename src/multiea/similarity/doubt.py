@@ -48,8 +48,8 @@ def lower_doubtful(
     """Lower scores of entities whose best candidate is doubtful; scores: made from these similarities by Sinkhorn.
 
     Sinkhorn compares the candidates of an entity with each other: of several that all are poor, one may still get a
-    high score. All candidates of an entity are lowered by the same factor, so that their order stays. doubtful,
-    temperatures: of pairs of KGs (a < b); without a similarity that is doubtful, a pair stays as it is.
+    high score. A score is lowered by the doubt about the best candidate of its two ends, of which the more doubtful
+    one counts. doubtful, temperatures: of pairs of KGs (a < b); without a doubtful similarity, a pair stays as it is.
     """
     segments = similarities.segments
     best = similarities.score.new_full((segments.count,), -torch.inf)

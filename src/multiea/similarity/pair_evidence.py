@@ -38,15 +38,16 @@ class PairEvidence:
     conflicts: sp.csr_array
 
     @classmethod
-    def of(cls, evidence: Evidence, pair: Pair, weights: Weights) -> PairEvidence:
-        """The evidence of a pair of KGs; evidence: of the candidates."""
+    def of(cls, evidence: Evidence, pair: Pair, weights: Weights, kinds: tuple[str, ...] | None = None) -> PairEvidence:
+        """The evidence of a pair of KGs; evidence: of the candidates. kinds: by default all that both have."""
         has_any = {kind: (one.has_any[pair[0]], one.has_any[pair[1]]) for kind, one in evidence.kinds.items()}
         structure = (evidence.has_structure[pair[0]], evidence.has_structure[pair[1]])
         available = {STRUCTURE: structure} | has_any
-        is_used = {kind: bool(left.any() and right.any()) for kind, (left, right) in available.items()}
-        if NEIGHBOURS in is_used:  # of marks that only others share nothing follows for these two
-            is_used[NEIGHBOURS] &= evidence.kinds[NEIGHBOURS].similarity[pair].nnz > 0
-        kinds = tuple(kind for kind in DEFAULT_WEIGHTS if is_used.get(kind))
+        if kinds is None:
+            is_used = {kind: bool(left.any() and right.any()) for kind, (left, right) in available.items()}
+            if NEIGHBOURS in is_used:  # of marks that only others share nothing follows for these two
+                is_used[NEIGHBOURS] &= evidence.kinds[NEIGHBOURS].similarity[pair].nnz > 0
+            kinds = tuple(kind for kind in DEFAULT_WEIGHTS if is_used.get(kind))
         own = weights.get(pair, kinds)
         total = max(own.sum(), 1e-12)
         factors = []

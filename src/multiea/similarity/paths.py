@@ -7,12 +7,12 @@ import math
 import torch
 from torch import Tensor
 
-from multiea.graph.sparse import csr, sorted_unique
+from multiea.graph.sparse import csr
 from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores, Segments
 from multiea.similarity.many_kgs import MANY, best_of_blocks, candidates_per_block
-from multiea.similarity.sparse_scores import NEGLIGIBLE, top_per_group
+from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores, top_per_group
 from multiea.similarity.sparse_sinkhorn import normalise
 from multiea.similarity.weights import Mixing
 
@@ -135,9 +135,10 @@ class BestSteps:
             keys = torch.nonzero(self._best(block.view(segments.sizes[kg], width), targets).flatten())[:, 0]
             total = block.index_select(0, keys)
         else:
-            keys, order, is_first = sorted_unique(keys)
-            total = values.new_zeros(len(keys))
-            total.index_add_(0, is_first.cumsum(0) - 1, values.index_select(0, order))
+            summed = SparseScores.summed(keys, values, (segments.sizes[kg], max(width, 1)))
+            if segments.kgs > MANY:
+                summed = summed.best_of_rows_and_columns(candidates_per_block(segments.kgs))
+            return summed.row + segments.offsets[kg], summed.column + first, summed.values
         row = torch.div(keys, max(width, 1), rounding_mode="floor")
         return row + segments.offsets[kg], keys - row * width + first, total
 

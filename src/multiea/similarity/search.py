@@ -19,7 +19,7 @@ from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.many_kgs import best_of_block
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.similarity.signatures import Signatures
-from multiea.similarity.sparse_scores import SparseScores, top_per_group
+from multiea.similarity.sparse_scores import SparseScores
 
 SMALL_NUMBERS = 1 << 19  # pairs that are compared at once, without estimates
 ALL_ROWS_UP_TO, EVERY_NTH_ROW, MOST_ROWS = 512, 8, 2048  # the sample of rows that estimates column thresholds
@@ -52,7 +52,7 @@ def search(
     if signatures is not None and not is_exact((len(left), len(right)), left.device):
         count = count if added is None else min(count, CANDIDATES_WITH_EVIDENCE)
         keys = pairs_sharing_marks(signatures, SHARED_PER_CANDIDATE * count)
-        return _top_of_rows_and_columns(_cosines_of(left, right, keys, added), count)
+        return _cosines_of(left, right, keys, added).best_of_rows_and_columns(count)
     return _search_all_pairs(left, right, count, added)
 
 
@@ -105,7 +105,7 @@ def is_small(left: Int8Embeddings, right: Int8Embeddings) -> bool:
 
 
 def search_block(block: Tensor, count: int, added: sp.csr_array | None = None) -> SparseScores:
-    """The same as search where the cosines of all pairs are there."""
+    """About the same as search, where the cosines of all pairs are there: the best by cosine and what is added."""
     kept = None
     if added is not None:
         other = _entries(added, block.device)
@@ -152,11 +152,3 @@ def _cosines_of(left: Int8Embeddings, right: Int8Embeddings, keys: Tensor, added
     if other is not None:
         values[torch.searchsorted(pairs.keys, other.keys)] += other.values
     return pairs.with_values(values).take(torch.nonzero(values > 0)[:, 0])
-
-
-def _top_of_rows_and_columns(scores: SparseScores, count: int) -> SparseScores:
-    """The best candidates of each row and of each column."""
-    kept = torch.zeros(len(scores.values), dtype=torch.bool, device=scores.row.device)
-    for groups in (scores.row, scores.column):
-        kept[top_per_group(groups, scores.values, count)[0]] = True
-    return scores.take(torch.nonzero(kept)[:, 0])

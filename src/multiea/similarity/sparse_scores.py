@@ -23,7 +23,6 @@ class SparseScores(Matrix):
 
     def __init__(self, row: Tensor, column: Tensor, values: Tensor, shape: tuple[int, int]) -> None:
         self.row, self.column, self.values, self.shape = row, column, values, shape
-        self._transposed: tuple[Tensor, SparseScores] | None = None
 
     @classmethod
     def summed(cls, keys: Tensor, values: Tensor, shape: tuple[int, int]) -> SparseScores:
@@ -62,14 +61,12 @@ class SparseScores(Matrix):
         row, column, values = (part.index_select(0, entries) for part in (self.row, self.column, self.values))
         return SparseScores(row, column, values, self.shape)
 
-    def transposed(self) -> SparseScores:
-        """The transposed matrix. The order of its entries is found once for all values."""
-        if self._transposed is None:
-            order = torch.argsort(self.column.int(), stable=True)
-            ends = self.column.index_select(0, order), self.row.index_select(0, order)
-            self._transposed = order, SparseScores(*ends, self.values, (self.shape[1], self.shape[0]))
-        order, other = self._transposed
-        return other.with_values(self.values.index_select(0, order))
+    def best_of_rows_and_columns(self, count: int) -> SparseScores:
+        """The best entries of each row and of each column."""
+        kept = torch.zeros(len(self.values), dtype=torch.bool, device=self.row.device)
+        for groups in (self.row, self.column):
+            kept[top_per_group(groups, self.values, count)[0]] = True
+        return self.take(torch.nonzero(kept)[:, 0])
 
     def rows(self, which: slice | Tensor) -> Tensor:
         """Some rows, dense."""

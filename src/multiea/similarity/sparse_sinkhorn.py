@@ -39,6 +39,10 @@ class OtherCandidates:
         rows, columns = block.shape
         return cls(block[:, :: max(1, columns // count)].clone(), block[:: max(1, rows // count)].t().clone())
 
+    def times(self, factor: float) -> OtherCandidates:
+        """Where structure has another share in similarities."""
+        return OtherCandidates(self.rows * factor, self.columns * factor, self.no_counterpart)
+
     def masses(
         self, lowest: tuple[Tensor, Tensor], unlisted: tuple[Tensor, Tensor], highest: float, temperature: float
     ) -> tuple[Tensor, Tensor]:
@@ -51,7 +55,7 @@ class OtherCandidates:
         for sampled, least, count in zip((self.rows, self.columns), lowest, unlisted, strict=True):
             mass = _mean_mass(sampled, least, highest, temperature) * count
             if self.no_counterpart is not None:  # by structure it is as similar as others are on average
-                level = self.no_counterpart - highest + sampled.double().mean(1)
+                level = self.no_counterpart - highest + sampled.mean(1, dtype=torch.float64)
                 mass = mass + (level / temperature).clamp(max=700.0).exp()
             sides.append(mass)
         return sides[0], sides[1]
@@ -78,8 +82,7 @@ def normalise(scores: BlockScores, sweeps: int, rest: Tensor | None = None) -> B
         if rest is not None:  # the rest is scaled by the geometric mean of the factors of the other side
             sums += rest * means.of(factors.log()).t().exp().index_select(0, segments.kg)
         factors = torch.where(is_filled, (factors / sums.clamp(min=1e-200)).sqrt(), 1.0)
-    ends = (factors.view(-1).index_select(0, part) for part in (segments.first, segments.second))
-    first, second = ends
+    first, second = (factors.view(-1).index_select(0, part) for part in (segments.first, segments.second))
     return scores.with_values((values * first * second).float())
 
 
