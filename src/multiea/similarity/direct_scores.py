@@ -199,8 +199,7 @@ def _reweighted(one: _Candidates, evidence: Evidence, pair: Pair, weights: Weigh
     if one.evidence is None:
         return one
     own = PairEvidence.of(evidence, pair, weights)
-    share = own.structure_share / max(one.evidence.structure_share, 1e-12)
-    return _Candidates(one.evidence.rescored(one.scores, own), one.others.times(share), own)
+    return _Candidates(one.evidence.rescored(one.scores, own), one.others, own)
 
 
 def _compared(

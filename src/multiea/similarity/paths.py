@@ -150,7 +150,7 @@ class BestSteps:
         segments, values = self._segments, self.values.double()
         into = values.new_zeros(segments.count).index_add_(0, self._number, values)
         into = into.view(segments.candidates, segments.kgs)
-        starts = self._starts[:: segments.kgs]
+        starts = self._starts[:: segments.kgs].contiguous()  # sparse products on a GPU read it as if it were
         steps = csr(starts, self.column, values, (segments.candidates, segments.candidates))
         goes_on: Tensor = steps @ into.clamp(max=1)
         return (into.sum(1, keepdim=True) - into - goes_on).clamp(min=0)

@@ -39,10 +39,6 @@ class OtherCandidates:
         rows, columns = block.shape
         return cls(block[:, :: max(1, columns // count)].clone(), block[:: max(1, rows // count)].t().clone())
 
-    def times(self, factor: float) -> OtherCandidates:
-        """Where structure has another share in similarities."""
-        return OtherCandidates(self.rows * factor, self.columns * factor, self.no_counterpart)
-
     def masses(
         self, lowest: tuple[Tensor, Tensor], unlisted: tuple[Tensor, Tensor], highest: float, temperature: float
     ) -> tuple[Tensor, Tensor]:
