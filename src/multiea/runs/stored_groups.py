@@ -38,7 +38,7 @@ class StoredGroups:
         parts = [Duplicates()]
         for number, kg in enumerate(self.task.kgs):
             own = self.members.filter((pl.col("kg") == kg.name) & (pl.col("status") == "duplicate"))
-            group = own["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
+            group = own["group_id"].replace_strict(row_of, return_dtype=pl.Int64).cast(pl.Int64).to_numpy()
             entity = np.asarray(kg.positions(own["entity"]))
             parts.append(Duplicates(group, np.full(len(own), number), entity, own["confidence"].to_numpy()))
         return Duplicates.joined(parts)

@@ -1,0 +1,37 @@
+"""Exports of a run that found nothing: empty files, no errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import multiea
+from multiea import SettingError
+from support.command_line import invoke
+
+
+@pytest.fixture(scope="module")
+def empty_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("empty") / "run"
+    people = pl.DataFrame({"id": ["a1", "a2", "a3"], "name": ["Anna Berger", "Bert Conrad", "Carla Dietz"]})
+    parts = pl.DataFrame({"id": ["b1", "b2", "b3"], "name": ["hex bolt M8 anna", "flat washer 12", "lock nut"]})
+    alignment = multiea.align({"people": people, "parts": parts})
+    assert not len(alignment.pairs)
+    alignment.save(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("to", "name"), [("sssom", "x.sssom.tsv"), ("same-as", "x.nt"), ("merged", "x.nq"), ("networkx", "x.graphml")]
+)
+def test_a_run_without_groups_is_exported(empty_run: Path, tmp_path: Path, to: str, name: str) -> None:
+    result = invoke("export", empty_run, "--to", to, "--out", tmp_path / name)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / name).exists()
+
+
+def test_seeds_given_to_align_are_refused_with_a_hint() -> None:
+    with pytest.raises(SettingError, match=r"multiea\.load\(tables, seeds=seeds\)"):
+        multiea.align({"a": pl.DataFrame({"id": [1], "name": ["x"]})}, seeds=[("a", "b")])
