@@ -150,9 +150,7 @@ def align(
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
     if "seeds" in shortcuts:
-        raise SettingError(
-            "seeds belong to the data, not to align; use multiea.align(multiea.load(tables, seeds=seeds))"
-        )
+        raise SettingError("seeds belong to the data; use multiea.align(multiea.load(tables, seeds=seeds))")
     if isinstance(task, Mapping):
         task = load(task)
     if not isinstance(task, Task):

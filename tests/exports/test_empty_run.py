@@ -9,7 +9,7 @@ import pytest
 
 import multiea
 from multiea import SettingError
-from support.command_line import invoke
+from support.command_line import succeeds
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +27,7 @@ def empty_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("to", "name"), [("sssom", "x.sssom.tsv"), ("same-as", "x.nt"), ("merged", "x.nq"), ("networkx", "x.graphml")]
 )
 def test_a_run_without_groups_is_exported(empty_run: Path, tmp_path: Path, to: str, name: str) -> None:
-    result = invoke("export", empty_run, "--to", to, "--out", tmp_path / name)
-    assert result.exit_code == 0, result.output
+    succeeds("export", empty_run, "--to", to, "--out", tmp_path / name)
     assert (tmp_path / name).exists()
 
 
