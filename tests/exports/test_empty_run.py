@@ -10,17 +10,18 @@ import pytest
 import multiea
 from multiea import SettingError
 from support.command_line import succeeds
+from support.datasets import write_files
 
 
 @pytest.fixture(scope="module")
 def empty_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("empty") / "run"
-    people = pl.DataFrame({"id": ["a1", "a2", "a3"], "name": ["Anna Berger", "Bert Conrad", "Carla Dietz"]})
-    parts = pl.DataFrame({"id": ["b1", "b2", "b3"], "name": ["hex bolt M8 anna", "flat washer 12", "lock nut"]})
-    alignment = multiea.align({"people": people, "parts": parts})
-    assert not len(alignment.pairs)
-    alignment.save(folder)
-    return folder
+    folder = tmp_path_factory.mktemp("empty")
+    people = "id,name\na1,Anna Berger\na2,Bert Conrad\na3,Carla Dietz\n"
+    parts = "id,name\nb1,hex bolt M8 anna\nb2,flat washer 12\nb3,lock nut\n"
+    write_files(folder / "data", {"people.csv": people, "parts.csv": parts})
+    succeeds("align", folder / "data", "--out", folder / "run")
+    assert not len(multiea.open(folder / "run").pairs)
+    return folder / "run"
 
 
 @pytest.mark.parametrize(
