@@ -40,6 +40,8 @@ def has_attributes(kgs: Sequence[KnowledgeGraph], tables: Sequence[pl.DataFrame]
     name may be any column of the other.
     """
     stated = [len(table) > 0 for table in tables]
+    if not any(stated):
+        return stated
     is_named = [with_names and len(names_of(kg)) > 0 for kg in kgs]
     is_lone = any(one and not named for one, named in zip(stated, is_named, strict=True))
     return [one or (is_lone and named) for one, named in zip(stated, is_named, strict=True)]

@@ -51,6 +51,8 @@ def plain_names(kg: KnowledgeGraph) -> pl.DataFrame:
     """All names of a KG as plain text, with and without what is in brackets, each once: entity, text, length."""
     length = pl.when("is_preferred").then(1.0).otherwise(LENGTH_OF_OTHER_NAMES)
     names = names_with_preference(kg).select("entity", "name", length=length)
+    if names.is_empty():
+        return names.select("entity", text="name", length="length")
     shorter = names.with_columns(without_brackets(names["name"]), length=pl.col("length") * LENGTH_WITHOUT_BRACKETS)
     both = pl.concat([names, shorter])
     return (
