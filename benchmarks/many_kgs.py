@@ -45,7 +45,7 @@ def main() -> None:
     has_literals = options.evidence == "all"
     try:
         plans = [
-            Synthesis(kgs=kgs, entities=options.entities // kgs, names=has_literals, attributes=has_literals)
+            Synthesis(kgs=kgs, entities=options.entities // max(kgs, 1), names=has_literals, attributes=has_literals)
             for kgs in sorted(options.kgs)
         ]
     except multiea.MultiEAError as error:

@@ -12,7 +12,12 @@ from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.propagation import embed
 from multiea.graph.joint_graph import joint_graph
 from multiea.settings.engines import default_enhancement
+from multiea.similarity.block_scores import BlockScores, Segments
 from multiea.similarity.enhancement import similarities
+from multiea.similarity.paths import with_paths
+from multiea.similarity.sparse_sinkhorn import normalise
+from multiea.similarity.weights import UNJUDGED
+from support.scores import blocks_of_random_scores
 
 needs_cuda = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 
@@ -70,6 +75,22 @@ def test_sparse_similarities_are_nearly_the_same_on_both_devices() -> None:
     for pair, matrix in on_cpu.items():
         torch.testing.assert_close(
             on_cuda[pair].rows(slice(None)).cpu(), matrix.rows(slice(None)), atol=0.05, rtol=0.05
+        )
+
+
+@needs_cuda
+@pytest.mark.parametrize("kgs", [4, 15])
+def test_paths_that_keep_the_rest_are_the_same_on_both_devices(kgs: int) -> None:
+    sizes = (30,) * kgs
+    pairs = blocks_of_random_scores(sizes, filled=0.3)
+    direct = normalise(BlockScores.of(pairs, sizes, torch.device("cpu")), 15, torch.ones(sum(sizes), kgs).double())
+    segments = direct.segments
+    other = BlockScores(Segments(segments.row.cuda(), segments.column.cuda(), sizes), direct.score.cuda())
+    settings = default_enhancement("propagation")
+    on_cpu, on_cuda = (with_paths(one, settings, UNJUDGED, keeps_rest=True) for one in (direct, other))
+    for pair, matrix in on_cpu.items():
+        torch.testing.assert_close(
+            on_cuda[pair].rows(slice(None)).cpu(), matrix.rows(slice(None)), atol=1e-5, rtol=1e-3
         )
 
 

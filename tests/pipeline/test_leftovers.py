@@ -67,3 +67,10 @@ def test_without_seeds_nothing_is_certain() -> None:
     assert len(confidence) == len(FIRST)
     assert confidence.min() > 0.9
     assert confidence.max() < 0.999
+
+
+def test_where_nothing_matched_the_warning_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    one = pl.DataFrame({"id": ["a1", "a2"], "name": ["Anna Berger", "hex bolt"]})
+    other = pl.DataFrame({"id": ["b1", "b2"], "name": ["lock nut anna", "flat washer"]})
+    assert not len(multiea.align({"a": one, "b": other}).pairs)
+    assert "nothing matched: the KGs seem to have little in common" in caplog.text

@@ -70,11 +70,15 @@ def _doubts_without_seeds(alignment: AlignmentResult) -> list[str]:
     best = int(np.argmax(matched / np.maximum(sizes, 1)))
     if matched[best] >= FEW_MATCHED * sizes[best]:
         return []
-    most = f"{matched[best]:,} of {sizes[best]:,} entities of '{alignment.task.kg_names[best]}'"
+    most = (
+        f"{matched[best]:,} of {sizes[best]:,} entities of '{alignment.task.kg_names[best]}', elsewhere a smaller share"
+    )
+    what = (
+        f"hardly anything was matched ({most}), and then groups are often wrong" if matched[best] else "nothing matched"
+    )
     return [
-        f"hardly anything was matched ({most}, elsewhere a smaller share): the KGs seem to have little in common, and "
-        "then groups are often wrong. "
-        "What helps: a few seeds, or multiea inspect, which shows what was read as names, attributes and triples"
+        f"{what}: the KGs seem to have little in common. What helps: a few seeds, or multiea inspect, which shows "
+        "what was read as names, attributes and triples"
     ]
 
 

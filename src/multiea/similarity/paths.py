@@ -130,17 +130,15 @@ class BestSteps:
         """Values of the same key summed: rows, columns and sums, sorted."""
         segments = self._segments
         first, width = segments.offsets[targets.start], segments.offsets[targets.stop] - segments.offsets[targets.start]
+        start, rows = segments.offsets[kg], segments.sizes[kg]
         if is_dense:
-            block = values.new_zeros(segments.sizes[kg] * width).index_add_(0, keys, values)
-            keys = torch.nonzero(self._best(block.view(segments.sizes[kg], width), targets).flatten())[:, 0]
-            total = block.index_select(0, keys)
-        else:
-            summed = SparseScores.summed(keys, values, (segments.sizes[kg], max(width, 1)))
-            if segments.kgs > MANY:
-                summed = summed.best_of_rows_and_columns(candidates_per_block(segments.kgs))
-            return summed.row + segments.offsets[kg], summed.column + first, summed.values
-        row = torch.div(keys, max(width, 1), rounding_mode="floor")
-        return row + segments.offsets[kg], keys - row * width + first, total
+            block = values.new_zeros(rows * width).index_add_(0, keys, values).view(rows, width)
+            row, column = self._best(block, targets).nonzero(as_tuple=True)
+            return row + start, column + first, block[row, column]
+        summed = SparseScores.summed(keys, values, (rows, max(width, 1)))
+        if segments.kgs > MANY:
+            summed = summed.best_of_rows_and_columns(candidates_per_block(segments.kgs))
+        return summed.row + start, summed.column + first, summed.values
 
     def lost(self) -> Tensor:
         """For each candidate and KG the mass that reaches a third KG from where no path goes on, (candidates, KGs).
