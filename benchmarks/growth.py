@@ -30,9 +30,9 @@ from torch import Tensor
 import multiea
 from measure import COSTS, measure, report_sizes
 from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.engines.embeddings import Embeddings
 from multiea.settings.engines import PROPAGATION_CANDIDATES
 from multiea.similarity import search
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.signatures import signatures
 
 SAMPLE = 5_000  # entities of a KG for which recall is measured
@@ -230,12 +230,12 @@ def recall_of_blocking(folder: Path) -> tuple[float, float]:
         of_all = signatures(task.kgs, task.seeds.joined(alignment.found.groups))
     starts = task.entity_offsets.tolist()
     slices = [slice(start, end) for start, end in pairwise(starts)]
-    embeddings = [alignment.embeddings.float()[part] for part in slices]
+    embeddings = [alignment.embeddings_of(np.arange(part.start, part.stop)) for part in slices]
     of_kgs = [of_all[part] for part in slices]
     known = task.held_out.joined(task.seeds).members
     found_and_right = [torch.zeros(2, 0, dtype=torch.bool)]
     for a, b in combinations(range(len(slices)), 2):
-        left, right = Int8Embeddings(embeddings[a]), Int8Embeddings(embeddings[b])
+        left, right = Embeddings(embeddings[a]).in_8_bits(), Embeddings(embeddings[b]).in_8_bits()
         rows, columns = sampled_mutual_best(left, right)
         with exact_search_up_to(0.0):
             with_blocking = search.search(left, right, PROPAGATION_CANDIDATES, (of_kgs[a], of_kgs[b]))
@@ -245,13 +245,13 @@ def recall_of_blocking(folder: Path) -> tuple[float, float]:
     return float(found.double().mean()), float(found[is_right].double().mean())
 
 
-def sampled_mutual_best(left: Int8Embeddings, right: Int8Embeddings) -> tuple[Tensor, Tensor]:
+def sampled_mutual_best(left: Embeddings, right: Embeddings) -> tuple[Tensor, Tensor]:
     """Rows and columns of mutual best matches by exact search, for a sample of the rows."""
     rows = torch.arange(0, len(left), max(1, len(left) // SAMPLE))
     with exact_search_up_to(float("inf")):
-        there = search.search(Int8Embeddings(left.embeddings[rows]), right, 1).top(1)[0][:, 0]
+        there = search.search(left[rows], right, 1).top(1)[0][:, 0]
         rows, there = rows[there >= 0], there[there >= 0]
-        back = search.search(Int8Embeddings(right.embeddings[there]), left, 1).top(1)[0][:, 0]
+        back = search.search(right[there], left, 1).top(1)[0][:, 0]
     return rows[back == rows], there[back == rows]
 
 

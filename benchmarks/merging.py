@@ -18,6 +18,7 @@ from multiea.api import Alignment
 from multiea.data.load import load
 from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.data.task import Task
+from multiea.engines.embeddings import Embeddings
 from multiea.grouping.found_groups import FoundGroups
 from multiea.settings.tree import AlignSettings
 
@@ -92,7 +93,7 @@ def read(folder: Path) -> int:
 def merged(folder: Path, name: str) -> int:
     """Reads all KGs, merges them by their known groups, and writes the merged KG; returns the number of its facts."""
     task = load(folder, train_ratio=1.0)
-    embeddings = torch.zeros(int(task.entity_offsets[-1]), 1)
+    embeddings = Embeddings(torch.zeros(int(task.entity_offsets[-1]), 1))
     nothing_found = FoundGroups.empty(task.kg_names)
     alignment = Alignment(Task(task.kgs, task.seeds), nothing_found, embeddings, AlignSettings.default())
     return alignment.to_merged(folder / "out" / name, force=True).records

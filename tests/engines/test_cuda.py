@@ -8,6 +8,7 @@ import torch
 import multiea
 from multiea import Enhancement, Propagation, Training
 from multiea.engines.adjacency import Adjacency
+from multiea.engines.embeddings import Embeddings
 from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.propagation import embed
 from multiea.graph.joint_graph import joint_graph
@@ -98,7 +99,7 @@ def test_paths_that_keep_the_rest_are_the_same_on_both_devices(kgs: int) -> None
 def test_propagation_gives_nearly_the_same_embeddings_on_both_devices() -> None:
     task = multiea.load("world")
     on_cpu, on_cuda = (
-        embed([Adjacency(kg, device) for kg in task.kgs], task.seeds, Propagation(), 0).cpu()
+        Embeddings.joined(embed([Adjacency(kg, device) for kg in task.kgs], task.seeds, Propagation(), 0)).float().cpu()
         for device in ("cpu", "cuda")
     )
     assert torch.equal(on_cpu.any(1), on_cuda.any(1))

@@ -10,8 +10,10 @@ import torch
 
 from multiea import Groups, KnowledgeGraph, Propagation, SettingError, Task
 from multiea.engines.adjacency import Adjacency
-from multiea.engines.propagation import MOST_NUMBERS, EmbeddingSizes, embed
+from multiea.engines.propagation import EmbeddingSizes, embed
 from support.quick import SHORT_EMBEDDINGS, align
+
+ONE_STEP = 4e-3  # at most, of embeddings in 8 bits
 
 
 def test_the_mark_of_an_entity_is_not_part_of_its_own_embedding() -> None:
@@ -22,14 +24,14 @@ def test_the_mark_of_an_entity_is_not_part_of_its_own_embedding() -> None:
     adjacencies = [Adjacency(kg) for kg in kgs]
     settings = Propagation(dimensions=128, relation_numbers=8, hops=1, view_weights=(0, 0, 1, 0))
     both, one = (embed(adjacencies, some, settings, 0) for some in (groups, groups.take(np.array([0]))))
-    torch.testing.assert_close(both[first], one[first])
+    torch.testing.assert_close(both[0].float()[first], one[0].float()[first])
 
 
 def test_embeddings_are_shorter_the_more_entities_there_are() -> None:
     settings = Propagation()
     widths = [EmbeddingSizes.of(settings, entities).width for entities in (1_000, 100_000, 1_000_000, 100_000_000)]
-    assert widths[0] > widths[1] > widths[2] > widths[3] > 0
-    assert 1_000_000 * EmbeddingSizes.of(settings, 1_000_000).width <= MOST_NUMBERS
+    assert widths[0] > widths[1] > widths[2] == widths[3]
+    assert widths[3] >= 1024  # shorter ones would find less: their size is not limited by memory
     sizes = EmbeddingSizes.of(Propagation(dimensions=256, relation_numbers=7), 1_000)
     assert (sizes.dimensions, sizes.relation_numbers) == (256, 7)
 
@@ -40,10 +42,22 @@ def test_embeddings_of_some_entities_equal_those_of_all(small: Task) -> None:
     chosen = [np.arange(3, len(kg.entities), 4) for kg in small.kgs]
     outgoing = [adjacency.outgoing_of(entities) for adjacency, entities in zip(adjacencies, chosen, strict=True)]
     some = embed(adjacencies, small.seeds, SHORT_EMBEDDINGS, 0, outgoing=outgoing)
-    rows = np.concatenate([own + start for own, start in zip(chosen, small.entity_offsets, strict=False)])
-    torch.testing.assert_close(some[rows], whole[rows])
-    others = np.setdiff1d(np.arange(len(whole)), rows)
-    assert not some[others].any()
+    for own, part, of_all in zip(chosen, some, whole, strict=True):
+        torch.testing.assert_close(part.float(), of_all.float()[own], atol=ONE_STEP, rtol=0)
+
+
+def test_the_size_of_blocks_changes_no_embedding(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    adjacencies = [Adjacency(kg) for kg in small.kgs]
+    outgoing = [adjacency.outgoing for adjacency in adjacencies]
+    whole = embed(adjacencies, small.seeds, SHORT_EMBEDDINGS, 0, outgoing=outgoing)
+    monkeypatch.setattr("multiea.engines.adjacency.ENTRIES_AT_ONCE", 100)
+    monkeypatch.setattr("multiea.engines.propagation.MOST_KEPT", 0)
+    assert len([*outgoing[0].blocks()]) > 3
+    for part, of_all in zip(
+        embed(adjacencies, small.seeds, SHORT_EMBEDDINGS, 0, outgoing=outgoing), whole, strict=True
+    ):
+        torch.testing.assert_close(part.float(), of_all.float(), atol=ONE_STEP, rtol=0)
+        assert (part.numbers == of_all.numbers).float().mean() > 0.99
 
 
 def test_where_single_precision_does_not_converge_double_is_used(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,7 +71,8 @@ def test_where_single_precision_does_not_converge_double_is_used(small: Task, mo
         return lengths, directions
 
     monkeypatch.setattr(torch.linalg, "eigh", fails_in_single)
-    torch.testing.assert_close(align(small, bootstrap="none").embeddings, expected, atol=2e-3, rtol=0)
+    cosines = (align(small, bootstrap="none").embeddings * expected).sum(1) / (expected**2).sum(1).clamp(min=1e-12)
+    assert (cosines[expected.any(1)] - 1).abs().max() < 5e-3
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import torch
 
 from multiea import AlignSettings, Groups, KnowledgeGraph, Task
 from multiea.data.open_seeds import OpenSeeds
+from multiea.engines.embeddings import Embeddings
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.duplicates import Duplicates
 from multiea.grouping.found_groups import FoundGroups
@@ -30,7 +31,7 @@ def task() -> Task:
 def result(task: Task, found: list[list[int]]) -> AlignmentResult:
     groups = Groups(task.kg_names, np.array(found, dtype=np.int32).reshape(-1, 3))
     members = FoundGroups.from_members(groups, np.where(groups.present, 0.5, 0))
-    embeddings = torch.zeros(int(task.entity_offsets[-1]), 2)
+    embeddings = Embeddings(torch.zeros(int(task.entity_offsets[-1]), 2))
     return AlignmentResult(task, members, embeddings, AlignSettings.default())
 
 

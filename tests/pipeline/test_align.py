@@ -12,6 +12,7 @@ import torch
 import multiea
 from multiea import Alignment, Enhancement, Groups, InputError, KnowledgeGraph, Task
 from multiea.grouping.found_groups import FoundGroups
+from support.embeddings import canonical
 from support.metrics import flat_scores
 from support.quick import FEW_EPOCHS
 from support.shuffling import Shuffling, shuffled_task
@@ -76,7 +77,7 @@ def test_group_ids_depend_only_on_members(small: Task, aligned: Alignment) -> No
     other = replace(
         aligned,
         task=order.task,
-        embeddings=order.embeddings(aligned.embeddings),
+        canonical_embeddings=canonical(order.task, order.embeddings(aligned.embeddings)),
         found=FoundGroups.empty(order.task.kg_names),
     )
     ids = set(aligned.groups.filter(pl.col("status") == "seed")["group_id"])

@@ -13,6 +13,7 @@ from torch.nn.functional import normalize
 import multiea
 from multiea import Alignment, Bootstrapping, Groups, InputError, SettingError, Task
 from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.engines.embeddings import Embeddings
 from multiea.pipeline.bootstrapping import PRECISE, _standard_error
 from multiea.pipeline.propagator import fuse
 from multiea.similarity import search
@@ -87,8 +88,8 @@ def test_a_run_opened_again_scores_the_same(small: Task, aligned: Alignment, tmp
 def test_cosines_of_fused_embeddings_are_weighted_sums() -> None:
     generator = torch.Generator().manual_seed(0)
     one, other = (normalize(torch.randn(5, size, generator=generator)) for size in (8, 3))
-    both = fuse(one, other, 0.25)
-    torch.testing.assert_close(both @ both.t(), 0.75 * one @ one.t() + 0.25 * other @ other.t())
+    both = fuse(Embeddings(one), Embeddings(other), 0.25)
+    torch.testing.assert_close(both.cosines(both), 0.75 * one @ one.t() + 0.25 * other @ other.t())
 
 
 def test_fusion_has_the_dimensions_of_both_engines(small: Task, aligned: Alignment) -> None:

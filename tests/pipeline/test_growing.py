@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from multiea import Alignment, AlignSettings, Groups, InputError, KnowledgeGraph, Task
+from multiea.engines.embeddings import Embeddings
 from multiea.grouping.found_groups import FoundGroups
 from multiea.pipeline.growing import grown_task
 from multiea.pipeline.merged_kg import merge_kgs
@@ -74,7 +75,7 @@ def test_only_members_of_a_group_become_one_entity_of_the_merged_kg() -> None:
     kgs = [kg("a", "x", "y"), kg("b", "x", "y")]
     nothing = FoundGroups.empty(("a", "b"))
     seeds = Groups.from_names(kgs, [{"a": "x", "b": "x"}])
-    alignment = Alignment(Task(kgs, seeds), nothing, torch.zeros(4, 1), AlignSettings.default())
+    alignment = Alignment(Task(kgs, seeds), nothing, Embeddings(torch.zeros(4, 1)), AlignSettings.default())
     merged, nodes = merge_kgs(kgs, alignment)
     assert set(merged.entities) == {"a\tx", "a\ty", "b\ty"}
     named_nodes = [merged.entities.gather(own) for own in nodes]

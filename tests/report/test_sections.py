@@ -13,6 +13,7 @@ import torch
 import multiea
 from multiea import Groups, Task
 from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.engines.embeddings import Embeddings
 from multiea.grouping.calibration import Calibration
 from multiea.grouping.found_groups import FoundGroups
 from multiea.report import embedding_map
@@ -33,7 +34,9 @@ def test_without_opentsne_the_page_says_how_to_install_it(tmp_path: Path, monkey
 
 def test_embeddings_with_the_same_direction_are_not_mapped(tmp_path: Path) -> None:
     alignment = chain_alignment(2, 20)
-    replace(alignment, embeddings=torch.ones_like(alignment.embeddings)).report(tmp_path / "page.html")
+    replace(alignment, canonical_embeddings=Embeddings(torch.ones_like(alignment.embeddings))).report(
+        tmp_path / "page.html"
+    )
     assert "nothing to map" in checked_text(tmp_path / "page.html")
 
 

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 import torch
 from torch.nn.functional import normalize
 
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import NAMES, STRUCTURE, Evidence, EvidenceOfKind
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison, compare, direct_scores
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.weights import UNJUDGED, Weights
 
 SIZE, NAMED = 40, 30
@@ -39,7 +39,7 @@ def comparison(weight_of_structure: float, structure: float = 0.3, isolated: int
     names = EvidenceOfKind({PAIR: sp.csr_array(values.astype(np.float32))}, everyone)
     evidence = Evidence({NAMES: names}, [has_structure] * 2)
     weights = Weights({PAIR: {STRUCTURE: weight_of_structure, NAMES: 15.0}})
-    prepared = Int8Embeddings(left), Int8Embeddings(right)
+    prepared = Embeddings(left).in_8_bits(), Embeddings(right).in_8_bits()
     return Comparison([SIZE, SIZE], torch.device("cpu"), lambda a, b: prepared, evidence=evidence, weights=weights)
 
 

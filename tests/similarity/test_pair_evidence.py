@@ -10,9 +10,9 @@ import scipy.sparse as sp
 import torch
 from torch.nn.functional import normalize
 
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE, Evidence, EvidenceOfKind
 from multiea.graph.sparse_rows import no_entries
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.search import search
 from multiea.similarity.weights import Weights
@@ -33,12 +33,12 @@ def random_evidence(seed: int = 0, left: int = 30, right: int = 25, *, with_stru
     return Evidence(kinds, [(rng.random(size) < 0.8) & with_structure for size in (left, right)])
 
 
-def random_embeddings(evidence: Evidence, seed: int = 0) -> tuple[Int8Embeddings, Int8Embeddings]:
+def random_embeddings(evidence: Evidence, seed: int = 0) -> tuple[Embeddings, Embeddings]:
     """Unit vectors, zero for entities without structure."""
     generator = torch.Generator().manual_seed(seed)
     parts = [normalize(torch.randn(len(has), 16, generator=generator)) for has in evidence.has_structure]
     left, right = (
-        Int8Embeddings(part * torch.from_numpy(has)[:, None])
+        Embeddings(part * torch.from_numpy(has)[:, None])
         for part, has in zip(parts, evidence.has_structure, strict=True)
     )
     return left, right
@@ -47,7 +47,7 @@ def random_embeddings(evidence: Evidence, seed: int = 0) -> tuple[Int8Embeddings
 def by_hand(evidence: Evidence, weights: dict[str, float]) -> np.ndarray:
     """The similarities of all pairs, from the definition: weighted sums, times the factors of both entities."""
     left, right = random_embeddings(evidence)
-    parts = {STRUCTURE: (left.embeddings @ right.embeddings.t()).numpy()}
+    parts = {STRUCTURE: (left.float() @ right.float().t()).numpy()}
     parts |= {kind: one.similarity[PAIR].toarray() for kind, one in evidence.kinds.items()}
     has = {STRUCTURE: evidence.has_structure} | {kind: one.has_any for kind, one in evidence.kinds.items()}
     total = sum(weights.values())
@@ -120,7 +120,7 @@ def test_the_parts_of_found_scores_are_the_similarities_of_each_kind_and_other_w
     row, column = scores.row.numpy(), scores.column.numpy()
     features = own.features(scores)
     factors = own.row_factors[row] * own.column_factors[column]
-    first, second = (part.embeddings for part in random_embeddings(evidence))
+    first, second = (part.float() for part in random_embeddings(evidence))
     structure = (first @ second.t()).numpy()[row, column]
     np.testing.assert_allclose(features[:, own.kinds.index(STRUCTURE)], structure * factors, atol=0.01)
     names = evidence.kinds[NAMES].similarity[PAIR].toarray()[row, column]
@@ -152,7 +152,7 @@ def test_examples_are_the_candidates_of_known_pairs_in_both_directions() -> None
 def test_known_pairs_that_are_no_candidates_teach_nothing() -> None:
     evidence = random_evidence(with_structure=False)
     own = PairEvidence.of(evidence, PAIR, WEIGHTS)
-    nothing = Int8Embeddings(torch.zeros(30, 1)), Int8Embeddings(torch.zeros(25, 1))
+    nothing = Embeddings(torch.zeros(30, 1)), Embeddings(torch.zeros(25, 1))
     scores = search(*nothing, 5, None, own.added)
     row, column = (part[:3] for part in np.nonzero(own.added.toarray() == 0))
     assert len(own.examples(scores, (row[:1], column[:1])).features) == 0

@@ -10,11 +10,11 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from multiea import Task
+from multiea.engines import embeddings as embeddings_module
 from multiea.engines.adjacency import Adjacency
+from multiea.engines.embeddings import Embeddings
 from multiea.engines.propagation import embed
-from multiea.similarity import int8_embeddings
 from multiea.similarity import search as search_module
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.search import search, search_block
 from multiea.similarity.signatures import signatures
 from support.quick import SHORT_EMBEDDINGS
@@ -27,10 +27,13 @@ def random_embeddings(*sizes: int, dimensions: int) -> list[Tensor]:
 
 
 def test_search_finds_the_best_candidates_of_the_whole_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(int8_embeddings, "has_fast_int8_products", lambda: False)
+    monkeypatch.setattr(embeddings_module, "has_fast_int8_products", lambda: False)
     monkeypatch.setattr(search_module, "BLOCK_NUMBERS", 500)  # ten rows per block
     left, right = random_embeddings(70, 50, dimensions=16)
-    found, whole = search(Int8Embeddings(left), Int8Embeddings(right), 5).rows(slice(None)), left @ right.t()
+    found, whole = (
+        search(Embeddings(left).in_8_bits(), Embeddings(right).in_8_bits(), 5).rows(slice(None)),
+        left @ right.t(),
+    )
     wanted = torch.zeros_like(whole, dtype=torch.bool)
     wanted.scatter_(1, whole.topk(5, dim=1).indices, True)
     wanted.t().scatter_(1, whole.t().topk(5, dim=1).indices, True)
@@ -41,7 +44,10 @@ def test_search_finds_the_best_candidates_of_the_whole_matrix(monkeypatch: pytes
 
 def test_with_many_rows_a_column_keeps_about_the_number_of_candidates_and_the_best_of_them() -> None:
     left, right = random_embeddings(6000, 200, dimensions=32)
-    found, whole = search(Int8Embeddings(left), Int8Embeddings(right), 50).rows(slice(None)), left @ right.t()
+    found, whole = (
+        search(Embeddings(left).in_8_bits(), Embeddings(right).in_8_bits(), 50).rows(slice(None)),
+        left @ right.t(),
+    )
     of_columns = found >= whole.topk(50, dim=0).values[-1] - 1e-3
     assert 40 < of_columns.sum(0).float().mean() < 60
     best = whole.topk(10, dim=0).indices
@@ -49,15 +55,15 @@ def test_with_many_rows_a_column_keeps_about_the_number_of_candidates_and_the_be
 
 
 def test_int8_cosines_are_accurate_and_equal_for_equal_embeddings() -> None:
-    if not int8_embeddings.has_fast_int8_products():
+    if not embeddings_module.has_fast_int8_products():
         pytest.skip("this processor has no int8 products")
     left, right = random_embeddings(300, 200, dimensions=1024)
     right[7], left[3] = right[11], 0
-    cosines = Int8Embeddings(left).cosines(Int8Embeddings(right))
+    cosines = Embeddings(left).in_8_bits().cosines(Embeddings(right).in_8_bits())
     assert (cosines - left @ right.t()).abs().max() < 3e-3
     assert torch.equal(cosines[:, 7], cosines[:, 11])
     assert not cosines[3].any()
-    torch.testing.assert_close(Int8Embeddings(left)[5:9].cosines(Int8Embeddings(right)), cosines[5:9])
+    torch.testing.assert_close(Embeddings(left).in_8_bits()[5:9].cosines(Embeddings(right).in_8_bits()), cosines[5:9])
 
 
 def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
@@ -71,15 +77,15 @@ def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
     )
     size = len(small.kgs[0].entities)
     one, other = slice(0, size), slice(size, size + len(small.kgs[1].entities))
-    pair = Int8Embeddings(embeddings[one]), Int8Embeddings(embeddings[other])
+    pair = embeddings[0], embeddings[1]
     exact = search(*pair, 20)
     monkeypatch.setitem(search_module.EXACT_PAIRS, "cpu", 0.0)
-    restricted = search(*pair, 20, (near[one], near[other]))
+    restricted = search(*pair, 50, (near[one], near[other]))
     there, back = exact.top(1)[0][:, 0], transposed(exact).top(1)[0][:, 0]
     rows = torch.nonzero((there >= 0) & (back[there] == torch.arange(len(there))))[:, 0]
     assert len(rows) > 100
     assert (restricted.at(rows, there[rows]) > 0).float().mean() > 0.98
-    assert len(restricted.values) <= 20 * sum(restricted.shape)
+    assert len(restricted.values) <= 50 * sum(restricted.shape)
 
 
 def test_with_other_evidence_blocking_keeps_fewer_candidates_and_all_right_ones(
@@ -91,9 +97,9 @@ def test_with_other_evidence_blocking_keeps_fewer_candidates_and_all_right_ones(
     one, other = slice(0, sizes[0]), slice(sizes[0], sum(sizes))
     right = small.held_out.members[small.held_out.present[:, :2].all(axis=1), :2]
     added = sp.csr_array((np.full(len(right), 0.5, np.float32), (right[:, 0], right[:, 1])), shape=sizes)
-    pair = Int8Embeddings(embeddings[one]), Int8Embeddings(embeddings[other])
+    pair = embeddings[0], embeddings[1]
     monkeypatch.setitem(search_module.EXACT_PAIRS, "cpu", 0.0)
-    monkeypatch.setattr(search_module, "CANDIDATES_WITH_EVIDENCE", 5)
+    monkeypatch.setattr(search_module, "SHARED_WITH_EVIDENCE", 5)
     scores = search(*pair, 50, (near[one], near[other]), added)
     assert len(scores.values) <= 5 * sum(sizes)
     assert (scores.at(*torch.from_numpy(right.astype(np.int64)).t()) > 0.49).all()

@@ -7,7 +7,9 @@ import polars as pl
 import torch
 
 from multiea import Alignment, AlignSettings, Groups, KnowledgeGraph, Task
+from multiea.engines.embeddings import Embeddings
 from multiea.grouping.found_groups import FoundGroups
+from support.embeddings import canonical
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>')
 
@@ -23,7 +25,7 @@ def alignment_of(kgs: list[KnowledgeGraph], seeds: list[list[int]], found: list[
         Groups(names, np.array(rows, dtype=np.int32).reshape(-1, len(kgs))) for rows in (seeds, found)
     )
     confidence = np.where(found_groups.present, np.linspace(0.9, 0.6, len(kgs)), 0.0)
-    embeddings = torch.zeros(sum(len(kg.entities) for kg in kgs), 2)
+    embeddings = Embeddings(torch.zeros(sum(len(kg.entities) for kg in kgs), 2))
     return Alignment(
         Task(kgs, seed_groups, name="made"),
         FoundGroups.from_members(found_groups, confidence),
@@ -65,5 +67,8 @@ def chain_alignment(
     )
     embeddings = torch.from_numpy(np.random.default_rng(0).normal(size=(kgs * entities, dimensions)).astype(np.float32))
     return Alignment(
-        task, FoundGroups.from_members(Groups(kg_names, found), confidence), embeddings, AlignSettings.default()
+        task,
+        FoundGroups.from_members(Groups(kg_names, found), confidence),
+        canonical(task, embeddings),
+        AlignSettings.default(),
     )

@@ -14,6 +14,7 @@ from multiea import Alignment, Groups, KnowledgeGraph, Task
 from multiea.data.groups import ABSENT
 from multiea.data.open_seeds import OpenSeeds
 from multiea.grouping.found_groups import FoundGroups
+from support.embeddings import canonical
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def shuffled_alignment(alignment: Alignment, seed: int) -> Alignment:
         alignment,
         task=order.task,
         found=found,
-        embeddings=order.embeddings(alignment.embeddings),
+        canonical_embeddings=canonical(order.task, order.embeddings(alignment.embeddings)),
         duplicates=type(alignment.duplicates)(),
         _scores_of_all=None,
     )

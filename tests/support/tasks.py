@@ -10,6 +10,7 @@ from torch.nn.functional import normalize
 
 from multiea import Alignment, AlignSettings, Groups, KnowledgeGraph, Task, load
 from multiea.grouping.found_groups import FoundGroups
+from support.embeddings import canonical
 
 
 def tiny_task(kgs: int = 3, entities: int = 7, seed: int = 0) -> Task:
@@ -61,4 +62,6 @@ def related_task(kgs: int = 3, entities: int = 60, seed: int = 0) -> tuple[Task,
 
 def unaligned(task: Task, embeddings: Tensor) -> Alignment:
     """An alignment with these embeddings that has found nothing; `with_enhancement` finds groups."""
-    return Alignment(task, FoundGroups.empty(task.kg_names), embeddings, AlignSettings.default("multiea"))
+    return Alignment(
+        task, FoundGroups.empty(task.kg_names), canonical(task, embeddings), AlignSettings.default("multiea")
+    )

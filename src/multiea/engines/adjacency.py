@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
+from itertools import pairwise
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.graph.sparse import SparsityPattern
+from multiea.graph.sparse import SparsityPattern, rows_of
 
 
 class Adjacency:
@@ -44,6 +48,9 @@ class Adjacency:
         return OutgoingEdges(chosen, row, relation, tail, (self.entities, self.relations))
 
 
+ENTRIES_AT_ONCE = 1 << 17  # of a block of outgoing edges: some ten thousand entities
+
+
 class OutgoingEdges:
     """The edges that leave some entities.
 
@@ -54,13 +61,34 @@ class OutgoingEdges:
 
     def __init__(self, entities: Tensor, row: Tensor, relation: Tensor, tail: Tensor, sizes: tuple[int, int]) -> None:
         count, relations = sizes
-        self.entities = entities
+        self.entities: Tensor = entities
         self.pattern = SparsityPattern(row, tail, (len(entities), count))
         by_entry = SparsityPattern(self.pattern.entry, relation, (self.pattern.entries, relations))
         ones = torch.ones(len(row), device=row.device)
         self.relations_of_entry = by_entry.matrix(by_entry.sum_edges(ones))
         inverse = torch.where(relation < relations // 2, relation + relations // 2, relation - relations // 2)
         self.relations = _binary(row, inverse, (len(entities), relations))
+
+    def blocks(self) -> Iterator[tuple[int, OutgoingEdges]]:
+        """The edges of some entities at a time, with the place of the first of them."""
+        ends = self.pattern.starts[1:]
+        number_of_block = torch.div(ends, ENTRIES_AT_ONCE, rounding_mode="floor")
+        changes = torch.nonzero(number_of_block[1:] != number_of_block[:-1])[:, 0] + 1
+        bounds = [0, *changes.tolist(), len(self.entities)]
+        if len(bounds) <= 3:  # hardly more than one block
+            yield 0, self
+            return
+        for start, stop in pairwise(bounds):
+            yield start, self._between(start, stop)
+
+    def _between(self, start: int, stop: int) -> OutgoingEdges:
+        part = copy(self)
+        part.entities = self.entities[start:stop]
+        part.pattern = self.pattern.rows(start, stop)
+        entries = slice(int(self.pattern.starts[start]), int(self.pattern.starts[stop]))
+        part.relations_of_entry = rows_of(self.relations_of_entry, entries.start, entries.stop)
+        part.relations = rows_of(self.relations, start, stop)
+        return part
 
 
 def _binary(row: Tensor, column: Tensor, shape: tuple[int, int]) -> Tensor:

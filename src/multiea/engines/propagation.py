@@ -19,9 +19,10 @@ from torch.nn.functional import normalize
 from multiea.data.groups import ABSENT, Groups
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
 from multiea.engines.damping import damp_and_project
-from multiea.settings.propagation import DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY, FEW_ENTITIES, Propagation
+from multiea.engines.embeddings import Embeddings
+from multiea.settings.propagation import FEW_ENTITIES, Propagation, default_dimensions
 
-MOST_NUMBERS = 700_000_000  # of all embeddings together, 2.8 GB: with very many entities they become shorter
+MOST_KEPT = 1 << 28  # numbers of the states of all KGs: up to so many they are kept for a moment
 ENTRIES_AT_ONCE = {"cpu": 1 << 16, "cuda": 1 << 23}  # small sparse products are combined up to this many entries
 
 
@@ -35,18 +36,12 @@ class EmbeddingSizes:
 
     @classmethod
     def of(cls, settings: Propagation, entities: int) -> EmbeddingSizes:
-        """The sizes for so many entities, limited by memory."""
+        """The sizes for so many entities."""
         step = 4 * settings.columns
-        default = DIMENSIONS_OF_FEW if entities <= FEW_ENTITIES else DIMENSIONS_OF_MANY
-        dimensions = settings.dimensions or default // step * step or step
+        dimensions = settings.dimensions or default_dimensions(entities) // step * step or step
         numbers = settings.relation_numbers or dimensions // 4
-        while entities * _width(settings, dimensions, numbers) > MOST_NUMBERS and (dimensions > step or numbers > 1):
-            dimensions, numbers = max(step, dimensions // 2 // step * step), max(1, numbers // 2)
-        return cls(dimensions, numbers, _width(settings, dimensions, numbers))
-
-
-def _width(settings: Propagation, dimensions: int, numbers: int) -> int:
-    return numbers * settings.columns + dimensions + dimensions // 2 + dimensions // 4
+        width = numbers * settings.columns + dimensions + dimensions // 2 + dimensions // 4
+        return cls(dimensions, numbers, width)
 
 
 @dataclass(frozen=True)
@@ -81,11 +76,14 @@ class _RandomVectors:
 
 @dataclass(frozen=True)
 class _Flow:
-    """States of entities after 0 to `hops` hops, of relations after 1 to `hops`, and what arrived at each hop."""
+    """What flows through a KG. columns: what neighbours pass on, from the states after 0 to `hops` hops. near, last:
+    what arrived at nearer hops and at the last one. relations: their states after 1 to `hops` hops.
+    """
 
-    entities: list[Tensor]
+    columns: Tensor
+    near: Tensor
+    last: Tensor
     relations: list[Tensor]
-    arrived: list[Tensor]
 
 
 def embed(
@@ -95,11 +93,12 @@ def embed(
     random_state: int,
     group_weights: np.ndarray | None = None,
     outgoing: Sequence[OutgoingEdges] | None = None,
-) -> Tensor:
-    """Embeddings of all entities, KG after KG, (N, width), of unit length; zero where no mark arrives.
+) -> list[Embeddings]:
+    """For each KG the embeddings of its entities, (n, width), of unit length; zero where no mark arrives.
 
     group_weights: the weight of each group's mark, (groups,), one by default. outgoing: for each KG the outgoing edges
-    of the entities to embed; all other embeddings stay zero.
+    of the entities to embed; by default of all. On a CPU embeddings are in 8 bits, except the final ones where
+    entities are few.
     An entity's own mark does not enter its embedding directly, it only returns over neighbours: whether the entity
     belongs to a group is decided by its neighbours.
     """
@@ -111,22 +110,41 @@ def embed(
     if group_weights is not None:
         marks *= torch.from_numpy(group_weights).float()[:, None]
     marks = marks.to(device)
-    flows = [
-        _flow(adjacency, _marked(adjacency, members, marks), settings)
-        for adjacency, members in zip(adjacencies, torch.from_numpy(groups.members.T.astype(np.int64)), strict=True)
-    ]
-    relation_numbers = damp_and_project(
-        [flow.relations for flow in flows], random.to_relation_numbers, settings.relation_discount
-    )
-    result = torch.zeros(entities, sizes.width, device=device)
-    stop = 0
-    for kg, (adjacency, flow, numbers) in enumerate(zip(adjacencies, flows, relation_numbers, strict=True)):
-        start, stop = stop, stop + adjacency.entities
+    members = torch.from_numpy(groups.members.T.astype(np.int64))
+
+    def flow(kg: int) -> _Flow:
+        return _flow(adjacencies[kg], _marked(adjacencies[kg], members[kg], marks), random, settings)
+
+    in_8_bits = device.type == "cpu" and (outgoing is not None or entities > FEW_ENTITIES)
+    is_kept = entities * sizes.dimensions <= MOST_KEPT  # otherwise it flows a second time, to save memory
+    flows = {}
+    relations = []
+    for kg in range(len(adjacencies)):
+        flowed = flow(kg)
+        relations.append(flowed.relations)
+        if is_kept:
+            flows[kg] = flowed
+        del flowed
+    numbers = damp_and_project(relations, random.to_relation_numbers, settings.relation_discount)
+    result = []
+    for kg, adjacency in enumerate(adjacencies):
         edges = adjacency.outgoing if outgoing is None else outgoing[kg]
-        rows = result[start:stop] if outgoing is None else result.new_empty(len(edges.entities), sizes.width)
-        _write_views(rows, _views(flow, edges, numbers, random, settings, is_part=outgoing is not None), settings)
-        if outgoing is not None:
-            result[start:stop].index_copy_(0, edges.entities, rows)
+        views = _Views(flows.pop(kg) if is_kept else flow(kg), numbers[kg], random, settings)
+        result.append(_embed_kg(views, edges, sizes.width, in_8_bits=in_8_bits))
+    return result
+
+
+def _embed_kg(views: _Views, edges: OutgoingEdges, width: int, *, in_8_bits: bool) -> Embeddings:
+    """The embeddings of the entities of some edges; block by block where they are kept in 8 bits."""
+    if not in_8_bits:
+        rows = torch.empty(len(edges.entities), width, device=edges.entities.device)
+        views.write(rows, edges)
+        return Embeddings(rows)
+    result = Embeddings.empty_in_8_bits(len(edges.entities), width)
+    for start, some in edges.blocks():
+        rows = torch.empty(len(some.entities), width)
+        views.write(rows, some)
+        result.write(start, rows)
     return result
 
 
@@ -138,64 +156,59 @@ def _marked(adjacency: Adjacency, members: Tensor, marks: Tensor) -> Tensor:
     return state
 
 
-def _flow(adjacency: Adjacency, state: Tensor, settings: Propagation) -> _Flow:
-    flow = _Flow([state], [], [])
+def _flow(adjacency: Adjacency, state: Tensor, random: _RandomVectors, settings: Propagation) -> _Flow:
+    relations: list[Tensor] = []
     relation_state = state.new_zeros(adjacency.relations, state.shape[1])
-    for _ in range(settings.hops):
-        spread = adjacency.neighbours @ state
-        kept = state * (settings.own_weight * adjacency.degrees)[:, None]
-        after = normalize(spread + adjacency.tails @ relation_state + kept)
-        relation_state = normalize(adjacency.heads @ state)
-        state = after
-        flow.arrived.append(normalize(spread))
-        flow.entities.append(state)
-        flow.relations.append(relation_state)
-    flow.arrived.append(normalize(adjacency.neighbours @ state))
-    return flow
-
-
-def _views(
-    flow: _Flow, edges: OutgoingEdges, numbers: Tensor, random: _RandomVectors, settings: Propagation, *, is_part: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The four views: neighbours by relation, marks at the last hop, nearer marks, relations only."""
-    columns = normalize(_fold(flow.entities, random.column_signs))
-    arrived = [state.index_select(0, edges.entities) if is_part else state for state in flow.arrived]
-    near = _fold(arrived[:-1], random.near_signs)
+    columns = state * random.column_signs[0]  # random signs separate hops in one space, as a random projection does
+    near = torch.zeros_like(state)
+    for hop in range(settings.hops):
+        spread, relation_after = adjacency.neighbours @ state, normalize(adjacency.heads @ state)
+        kept = state.mul_((settings.own_weight * adjacency.degrees)[:, None])
+        state = normalize((adjacency.tails @ relation_state).add_(spread).add_(kept))
+        relation_state = relation_after
+        near.addcmul_(normalize(spread), random.near_signs[hop])
+        columns.addcmul_(state, random.column_signs[hop + 1])
+        relations.append(relation_state)
     half = near.shape[1] // 2
-    return (
-        _neighbours_by_relation(edges, columns, numbers, settings.columns),
-        arrived[-1],
-        near[:, :half] + near[:, half:],
-        edges.relations @ (torch.cat(flow.relations, 1) @ random.to_relation_view),
+    return _Flow(
+        normalize(columns), near[:, :half] + near[:, half:], normalize(adjacency.neighbours @ state), relations
     )
 
 
-def _write_views(rows: Tensor, views: Sequence[Tensor], settings: Propagation) -> None:
-    """Writes the weighted views side by side into rows, which then have unit length."""
-    start = 0
-    for weight, view in zip(settings.view_weights, views, strict=True):
-        rows[:, start : start + view.shape[1]] = normalize(view).mul_(math.sqrt(weight))
-        start += view.shape[1]
-    rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)
+class _Views:
+    """The four views of entities: neighbours by relation, marks at the last hop, nearer marks, relations only."""
+
+    def __init__(self, flow: _Flow, numbers: Tensor, random: _RandomVectors, settings: Propagation) -> None:
+        self._near, self._last, self._numbers, self._weights = flow.near, flow.last, numbers, settings.view_weights
+        parts = flow.columns.view(len(flow.columns), -1, settings.columns)
+        self._parts = parts.transpose(0, 1).contiguous()  # (parts, n, columns)
+        self._relations = torch.cat(flow.relations, 1) @ random.to_relation_view
+
+    def write(self, rows: Tensor, edges: OutgoingEdges) -> None:
+        """Writes the weighted views of some entities side by side into rows, which then have unit length."""
+        views = (
+            _neighbours_by_relation(edges, self._parts, self._numbers),
+            self._last.index_select(0, edges.entities),
+            self._near.index_select(0, edges.entities),
+            edges.relations @ self._relations,
+        )
+        start = 0
+        for weight, view in zip(self._weights, views, strict=True):
+            rows[:, start : start + view.shape[1]] = normalize(view).mul_(math.sqrt(weight))
+            start += view.shape[1]
+        rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)
 
 
-def _fold(states: Sequence[Tensor], signs: Tensor) -> Tensor:
-    """States of several hops in the space of one: random signs separate them, as a random projection does."""
-    total = states[0] * signs[0]
-    for state, hop_signs in zip(states[1:], signs[1:], strict=True):
-        total.addcmul_(state, hop_signs)
-    return total
-
-
-def _neighbours_by_relation(edges: OutgoingEdges, columns: Tensor, numbers: Tensor, width: int) -> Tensor:
+def _neighbours_by_relation(edges: OutgoingEdges, parts: Tensor, numbers: Tensor) -> Tensor:
     """A sketch of the sum over edges of (relation's numbers) x (neighbour's columns), (m, K * width).
 
-    For each number of the relations, some columns of the neighbours flow through edges weighted by that number.
+    For each number of the relations, some columns of the neighbours flow through edges weighted by that number. parts:
+    all columns, (parts, n, width).
     """
-    parts = columns.view(len(columns), -1, width).transpose(0, 1).contiguous()  # (parts, n, width)
+    width = parts.shape[2]
     entry_weights = (edges.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
-    result = columns.new_empty(len(edges.entities), len(entry_weights), width)
-    at_once = max(1, ENTRIES_AT_ONCE.get(columns.device.type, 1) // max(1, edges.pattern.entries))
+    result = parts.new_empty(len(edges.entities), len(entry_weights), width)
+    at_once = max(1, ENTRIES_AT_ONCE.get(parts.device.type, 1) // max(1, edges.pattern.entries))
     at_once = math.gcd(1 << (at_once.bit_length() - 1), len(parts))
     for start in range(0, len(entry_weights), at_once):
         weights = entry_weights[start : start + at_once]

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import torch
 
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
 from multiea.graph.sparse_rows import values_at
 from multiea.grouping.alignment import AlignmentResult
@@ -38,11 +39,11 @@ class Contributions:
 
     def __init__(self, alignment: AlignmentResult) -> None:
         compared = alignment.compared()
-        assert isinstance(compared.embeddings, torch.Tensor)
+        assert isinstance(compared.embeddings, Embeddings)
         self._evidence, self._weights = compared.evidence, compared.weights
         self._temperature = alignment.enhancement.temperature
         sizes = [len(kg.entities) for kg in alignment.order.canonical.kgs]
-        self._embeddings = torch.split(compared.embeddings.cpu(), sizes)
+        self._embeddings = compared.embeddings.split(sizes)
         self._of_pair = cache(self._pair_evidence)
 
     def of(self, pair: Pair, left: np.ndarray, right: np.ndarray) -> list[Contribution]:
@@ -77,7 +78,8 @@ class Contributions:
     ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
         """The cosines of the embeddings, and which entities have one."""
         one, other = (
-            self._embeddings[kg][torch.from_numpy(ends)] for kg, ends in zip(pair, (left, right), strict=True)
+            self._embeddings[kg][torch.from_numpy(ends)].float().cpu()
+            for kg, ends in zip(pair, (left, right), strict=True)
         )
         cosine = (one.double() * other.double()).sum(dim=1).numpy()
         return cosine, (one.any(dim=1).numpy(), other.any(dim=1).numpy())

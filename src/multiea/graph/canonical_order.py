@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
@@ -66,14 +64,6 @@ class CanonicalOrder:
         """Groups over the given task, over the canonical one; their rows stay in order."""
         members = [_moved(groups.members[:, kg], self.canonical_positions[kg]) for kg in self.given_columns]
         return Groups(self.canonical.kg_names, np.stack(members, axis=1).astype(np.int32))
-
-    def to_canonical(self, embeddings: Tensor) -> Tensor:
-        """Embeddings of all entities in given order, (N, d), in canonical order."""
-        return embeddings[torch.from_numpy(self.given_ids()).to(embeddings.device)]
-
-    def to_given(self, embeddings: Tensor) -> Tensor:
-        """Embeddings of all entities in canonical order, (N, d), in given order."""
-        return embeddings[torch.from_numpy(self.canonical_ids()).to(embeddings.device)]
 
     def canonical_ids(self) -> NDArray[np.int64]:
         """For each entity of the given task its joint id in canonical order, (N,)."""

@@ -6,6 +6,7 @@ Each of the two operators is the gradient of the other, so training never builds
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from typing import Any
 
 import torch
@@ -35,7 +36,19 @@ class SparsityPattern:
     @property
     def entries(self) -> int:
         """The number of entries."""
-        return len(self._order)
+        return len(self._forward[1])
+
+    @property
+    def starts(self) -> Tensor:
+        """The first entry of each row, and at the end the number of entries."""
+        return self._forward[0]
+
+    def rows(self, start: int, stop: int) -> SparsityPattern:
+        """Some rows, to multiply with; edges are not known to it."""
+        part = copy(self)
+        part.shape = (stop - start, self.shape[1])
+        part._forward = part._repeated = _rows_of(*self._forward, start, stop)
+        return part
 
     def sum_edges(self, values: Tensor) -> Tensor:
         """Values of edges, (edges,), summed per entry, (entries,)."""
@@ -153,6 +166,18 @@ def sampled_products(entries: Tensor, left: Tensor, right: Tensor) -> Tensor:
     """For each entry (r, c) of a sparse matrix the dot product of left[r] and right[c]; its values must be finite."""
     products: Tensor = torch.sparse.sampled_addmm(entries, left, right.t(), beta=0.0).values()
     return products
+
+
+def rows_of(matrix: Tensor, start: int, stop: int) -> Tensor:
+    """Some rows of a CSR matrix, without a copy of its values."""
+    starts, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    own = _rows_of(starts, columns, start, stop)
+    return csr(*own, values[int(starts[start]) : int(starts[stop])], (stop - start, matrix.shape[1]))
+
+
+def _rows_of(starts: Tensor, columns: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
+    first, last = int(starts[start]), int(starts[stop])
+    return starts[start : stop + 1] - first, columns[first:last]
 
 
 def _compressed(rows: Tensor, columns: Tensor, count: int) -> tuple[Tensor, Tensor]:

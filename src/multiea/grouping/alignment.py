@@ -10,10 +10,12 @@ from typing import Any, Self
 
 import numpy as np
 import polars as pl
+import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import Evidence
 from multiea.graph.canonical_order import CanonicalOrder
 from multiea.grouping.calibration import Calibration
@@ -34,18 +36,18 @@ from multiea.similarity.weights import Weights
 class AlignmentResult:
     """The result of an alignment, in the order of the given task.
 
-    task: the KGs, seeds and held-out groups it was made from. found: the groups among non-seed entities. embeddings:
-    (N, d) of all entities, KG after KG. settings: everything needed to make it again. calibration: how scores became
-    confidences. signatures: of all entities, where large KGs are searched by blocking. evidence, weights: what was
-    compared beside structure, in canonical order; None for structure alone. duplicates: further members of found
-    groups, in KGs that contain duplicates. ids: of its groups, where they carry on those of a previous run;
-    otherwise they depend on the members only. peak_rss_mb: of the process that made it, where it was opened from a run
-    folder. completed_seeds: open seeds with the members that were found for them.
+    task: the KGs, seeds and held-out groups it was made from. found: the groups among non-seed entities.
+    canonical_embeddings: of all entities, KG after KG, in canonical order. settings: everything needed to make it
+    again. calibration: how scores became confidences. signatures: of all entities, where large KGs are searched by
+    blocking. evidence, weights: what was compared beside structure, in canonical order; None for structure alone.
+    duplicates: further members of found groups, in KGs that contain duplicates. ids: of its groups, where they carry on
+    those of a previous run; otherwise they depend on the members only. peak_rss_mb: of the process that made it, where
+    it was opened from a run folder. completed_seeds: open seeds with the members that were found for them.
     """
 
     task: Task
     found: FoundGroups
-    embeddings: Tensor
+    canonical_embeddings: Embeddings
     settings: AlignSettings
     calibration: Calibration = field(default_factory=Calibration)
     signatures: Signatures | None = None
@@ -58,6 +60,16 @@ class AlignmentResult:
     completed_seeds: FoundGroups | None = None
     peak_rss_mb: int | None = None
     _scores_of_all: tuple[Pairs, list[np.ndarray]] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def embeddings(self) -> Tensor:
+        """The embeddings of all entities, (N, d), KG after KG."""
+        return self.embeddings_of(np.arange(int(self.task.entity_offsets[-1])))
+
+    def embeddings_of(self, entities: np.ndarray) -> Tensor:
+        """The embeddings of some entities, given by their joint ids, (n, d)."""
+        rows = torch.from_numpy(self.order.canonical_ids()[entities])
+        return self.canonical_embeddings[rows.to(self.canonical_embeddings.device)].float()
 
     @property
     def enhancement(self) -> Enhancement:
@@ -174,7 +186,7 @@ class AlignmentResult:
         """What the entities were compared by, in canonical order."""
         order = self.order
         signatures = None if self.signatures is None else self.signatures[order.given_ids()]
-        return Comparable(order.to_canonical(self.embeddings), signatures, self.evidence, self.weights)
+        return Comparable(self.canonical_embeddings, signatures, self.evidence, self.weights)
 
     @property
     def fingerprint(self) -> str:

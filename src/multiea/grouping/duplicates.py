@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
+from multiea.engines.embeddings import Embeddings
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.matching import Scores
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.matrices import BLOCK_NUMBERS, Matrix
 
 LEAST_RATIO = 0.8  # similarity of a duplicate to the other members, relative to that of the group's own member
@@ -73,7 +72,7 @@ def find_duplicates(
     found: FoundGroups,
     scores: Scores,
     pools: Sequence[np.ndarray],
-    embeddings: Sequence[Tensor],
+    embeddings: Sequence[Embeddings],
     seeds: Groups,
     kgs: Sequence[int],
 ) -> Duplicates:
@@ -95,9 +94,9 @@ def find_duplicates(
         own, further = np.zeros(len(group)), np.zeros(len(group))
         for b in others:
             there = members[group, b] != ABSENT
-            target = embeddings[b][torch.from_numpy(members[group[there], b].astype(np.int64))]
+            target = embeddings[b][torch.from_numpy(members[group[there], b].astype(np.int64))].float()
             for total, source in ((own, members[group, kg]), (further, entity)):
-                ends = embeddings[kg][torch.from_numpy(source[there].astype(np.int64))]
+                ends = embeddings[kg][torch.from_numpy(source[there].astype(np.int64))].float()
                 total[there] += (ends * target).sum(1).double().cpu().numpy()
         ratio = np.divide(further, own, out=np.zeros(len(group)), where=own > 0)
         counted = (members[group] != ABSENT).sum(axis=1) - 1
@@ -115,16 +114,14 @@ def find_duplicates(
     return Duplicates.joined(parts)
 
 
-def _best_seed_similarity(embeddings: Sequence[Tensor], seeds: Groups, kg: int, entities: np.ndarray) -> np.ndarray:
+def _best_seed_similarity(embeddings: Sequence[Embeddings], seeds: Groups, kg: int, entities: np.ndarray) -> np.ndarray:
     """For each entity the highest cosine with a member of a seed in another KG."""
     best = np.zeros(len(entities))
-    ends = Int8Embeddings(embeddings[kg][torch.from_numpy(entities.astype(np.int64))].float())
+    ends = embeddings[kg][torch.from_numpy(entities.astype(np.int64))].in_8_bits()
     for other, members in enumerate(seeds.members.T):
         if other == kg or not (members != ABSENT).any():
             continue
-        targets = Int8Embeddings(
-            embeddings[other][torch.from_numpy(members[members != ABSENT].astype(np.int64))].float()
-        )
+        targets = embeddings[other][torch.from_numpy(members[members != ABSENT].astype(np.int64))].in_8_bits()
         size = max(1, BLOCK_NUMBERS // len(targets))
         for start in range(0, len(ends), size):
             some = slice(start, start + size)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.engines.embeddings import Embeddings
 from multiea.grouping.calibration import Calibration
 from multiea.grouping.duplicates import Duplicates, find_duplicates
 from multiea.grouping.duplicates_by_evidence import (
@@ -55,7 +54,7 @@ def find_groups(
     if kgs and compared.evidence is not None:
         is_clear = clear_groups(groups, matches, total)
         groups, copies = find_copies(_finder(task, groups, is_clear, pools, similarity), groups, kgs)
-    has_evidence = [part.any(dim=1).cpu().numpy() for part in similarity.embeddings]
+    has_evidence = [part.are_known().numpy() for part in similarity.embeddings]
     if compared.evidence is not None:
         has_evidence = [one | other for one, other in zip(has_evidence, compared.evidence.has_any(), strict=True)]
     inside, matched = scores_inside(groups, scores, pools), matched_inside(groups, matches)
@@ -96,6 +95,6 @@ def _finder(
 
 def _similarity(task: Task, compared: Comparable) -> MeanSimilarity:
     embeddings = compared.embeddings
-    assert isinstance(embeddings, Tensor)
-    parts = torch.split(embeddings, [len(kg.entities) for kg in task.kgs])
+    assert isinstance(embeddings, Embeddings)
+    parts = embeddings.split(len(kg.entities) for kg in task.kgs)
     return MeanSimilarity(parts, compared.evidence, compared.weights)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.seed_split import split_seeds
 from multiea.data.task import Task
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import Evidence
 from multiea.evidence.neighbours import with_neighbours
 from multiea.foundation import progress
@@ -34,10 +36,11 @@ WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
 LEAST_CHANGE = 0.08  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
 LEAST_CHANGE_UNJUDGED = 0.03  # the same without validation seeds, where marks are still few after the first rounds
-STALE_ROUNDS = 2  # so many rounds in a row without gain are the last, where there are enough seeds to tell
+STALE_ROUNDS = 2  # so many rounds in a row without gain are the last, where there are enough seeds to tell; only one
+# where they can tell small differences, or where there is no gain left that they could tell
 KNOWN_WELL = 0.02  # standard error of a pair F1 on that many validation seeds
 PRECISE = 0.003  # standard error of a pair F1 on so many that a single round without gain is the last
-CHOICES_OF_MIXING = 2  # rounds that choose how direct scores and paths are mixed; later ones keep it
+ROUND_OF_MIXING = 1  # it chooses how direct scores and paths are mixed, and later ones keep it; the first is too rough
 
 
 @dataclass(frozen=True)
@@ -99,10 +102,10 @@ def propagate(
     best = rounds.run(history)
     marks = all_known.joined(best.pseudo_labels.take(best.pseudo_labels.apart_from(all_known)))
     history["marks"] = len(marks)
-    embeddings = torch.zeros(int(task.entity_offsets[-1]), 1, device=device)
+    embeddings = Embeddings(torch.zeros(int(task.entity_offsets[-1]), 1, device=device))
     if rounds.has_structure and len(marks):
-        embeddings = propagator.embed(marks, len(task.seeds), len(history["rounds"]))
-    embeddings = embeddings.half().float()  # as a run folder stores them, so that an opened run scores the same
+        embeddings = Embeddings.joined(propagator.embed(marks, len(task.seeds), len(history["rounds"])))
+    embeddings = embeddings.as_stored()  # so that an opened run scores the same
     return LearnedEmbeddings(
         embeddings,
         history,
@@ -138,9 +141,7 @@ class _Rounds:
 
     def run(self, history: dict[str, Any]) -> _BestRound:
         """Runs rounds until nothing is gained any more; returns the best one and notes all in the history."""
-        known, bootstrap = self._known, self._settings.bootstrap
-        is_off = bootstrap.pool == "none" or not self.has_structure
-        rounds = 1 if is_off else bootstrap.rounds
+        known, is_off, rounds = self._known, self._is_off, self._rounds
         nothing = anchors = Groups.empty(self._task.kg_names)
         pseudo_labels = known.pseudo_labels
         weights = Weights() if self._evidence is None else Weights(mixing=UNJUDGED)
@@ -164,18 +165,29 @@ class _Rounds:
                 stale = 0 if f1 > highest else stale + 1
                 highest = max(highest, f1)
                 advance(1, f"{len(pseudo_labels):,} pseudo-labels")
-                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, stale):
+                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, highest, stale):
                     break
         assert best is not None
         return best
 
-    def _is_settled(self, before: Groups, after: Groups, f1: float, stale: int) -> bool:
-        """Whether another round would gain little; f1: on validation seeds; stale: rounds since it rose."""
+    @property
+    def _is_off(self) -> bool:
+        """Whether nothing is learned from pseudo-labels."""
+        return self._settings.bootstrap.pool == "none" or not self.has_structure
+
+    @property
+    def _rounds(self) -> int:
+        """The maximum number of rounds."""
+        return 1 if self._is_off else self._settings.bootstrap.rounds
+
+    def _is_settled(self, before: Groups, after: Groups, f1: float, highest: float, stale: int) -> bool:
+        """Whether another round would gain little; f1: on validation seeds; stale: rounds since it was highest."""
         if self._evidence is None:
             return len(after) <= (1 + LEAST_GROWTH) * len(before)
         if len(self._known.validation) and stale and f1 > 0:
-            patience = 1 if self._is_precise(f1) else STALE_ROUNDS
-            if stale >= patience and _standard_error(f1, self._validation_pairs) < KNOWN_WELL:
+            error = _standard_error(f1, self._validation_pairs)
+            patience = 1 if self._is_precise(f1) or 1 - highest < error else STALE_ROUNDS
+            if stale >= patience and error < KNOWN_WELL:
                 return True
         least = LEAST_CHANGE if len(self._known.validation) else LEAST_CHANGE_UNJUDGED
         return _share_of_new(after, before) <= least
@@ -200,16 +212,17 @@ class _Rounds:
         """The scores of a round, from embeddings and all other evidence, and the weights learned for it."""
         task, evidence, validation = self._task, self._evidence, self._known.validation
         near_marks = signatures(task.kgs, marks) if self._is_blocked and len(marks) else None
-        embeddings: Tensor | EmbedPair
+        embeddings: Embeddings | EmbedPair
         if evidence is not None and (not len(marks) or not self.has_structure):
             evidence = evidence.without_structure()
-            embeddings = torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device)
+            embeddings = Embeddings(torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device))
         elif evidence is not None and is_uneven(marks) and not self._propagator.is_fused:
             evidence = with_neighbours(evidence, task.kgs, marks)
             embeddings = self._propagator.embed_pairs(marks, number, self._outgoing)
         else:
             evidence = None if evidence is None else with_neighbours(evidence, task.kgs, marks)
-            embeddings = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
+            of_kgs = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
+            embeddings = partial(_of_pair, of_kgs)
         compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
         enhancement = self._settings.enhancement
         return pool_similarities_with_weights(
@@ -219,7 +232,7 @@ class _Rounds:
             enhancement,
             validation,
             anchors,
-            chooses_mixing=number < CHOICES_OF_MIXING,
+            chooses_mixing=number == min(ROUND_OF_MIXING, self._rounds - 1),
         )
 
     def _groups(self, scores: Scores, matches: Matches) -> tuple[Groups, Calibration, float]:
@@ -234,6 +247,10 @@ class _Rounds:
         confident = replace(calibration, threshold=bootstrap.trust_in_members).apply(groups, inside).groups
         selected = select_pseudo_labels(*cliques(matches, task.kg_names), confident, validation, bootstrap)
         return selected, calibration, f1
+
+
+def _of_pair(of_kgs: Sequence[Embeddings], a: int, b: int) -> tuple[Embeddings, Embeddings]:
+    return of_kgs[a], of_kgs[b]
 
 
 def _standard_error(share: float, count: int) -> float:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import STRUCTURE, Evidence
 from multiea.foundation.errors import InputError, counted
 from multiea.pipeline.evidence_checks import (
@@ -102,9 +102,9 @@ def _warn_of_kgs_without_evidence(task: Task, evidence: Evidence, *, has_triples
         )
 
 
-def warn_of_unreached_entities(task: Task, embeddings: Tensor, evidence: Evidence | None) -> None:
+def warn_of_unreached_entities(task: Task, embeddings: Embeddings, evidence: Evidence | None) -> None:
     """Warns of entities without any evidence: no path of triples leads there from a known entity, and nothing else."""
-    is_reached = np.split(embeddings.any(dim=1).cpu().numpy(), task.entity_offsets[1:-1])
+    is_reached = np.split(embeddings.are_known().numpy(), task.entity_offsets[1:-1])
     if evidence is not None:
         is_reached = [one | other for one, other in zip(is_reached, evidence.has_any(), strict=True)]
     parts = [

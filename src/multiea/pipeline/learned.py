@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor
-
 from multiea.data.seed_split import SeedSplit
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import Evidence
 from multiea.grouping.calibration import Calibration
 from multiea.similarity.signatures import Signatures
@@ -22,10 +21,10 @@ class LearnedEmbeddings:
     calibration is still to be learned from them. evidence: that of the task, with matched neighbours.
     """
 
-    embeddings: Tensor
+    embeddings: Embeddings
     history: dict[str, Any]
     split: SeedSplit | None = None
-    without_validation: Tensor | None = None
+    without_validation: Embeddings | None = None
     signatures: Signatures | None = None
     calibration: Calibration | None = None
     weights: Weights = field(default_factory=Weights)

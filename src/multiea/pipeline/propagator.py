@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from multiea.data.groups import Groups
 from multiea.data.task import Task
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
+from multiea.engines.embeddings import Embeddings
 from multiea.engines.propagation import embed
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.many_kgs import MANY
@@ -24,8 +24,8 @@ UNEVEN = 0.5  # marks are uneven if some two KGs share less than this part of wh
 class SecondView:
     """Embeddings of another engine that are compared as well: made without the validation seeds, and with them."""
 
-    without_validation: Tensor
-    final: Tensor
+    without_validation: Embeddings
+    final: Embeddings
     weight: float
 
 
@@ -45,8 +45,10 @@ class Propagator:
         """Whether embeddings of another engine are compared as well."""
         return self._second_view is not None
 
-    def embed(self, marks: Groups, seeds: int, number: int, outgoing: Sequence[OutgoingEdges] | None = None) -> Tensor:
-        """Embeddings from marks, of which the first are seeds. number: of the round, for random numbers.
+    def embed(
+        self, marks: Groups, seeds: int, number: int, outgoing: Sequence[OutgoingEdges] | None = None
+    ) -> list[Embeddings]:
+        """For each KG the embeddings from marks, of which the first are seeds. number: of the round.
 
         outgoing: the edges of the entities to embed in a round; None for the final embeddings of all entities.
         """
@@ -55,18 +57,20 @@ class Propagator:
         own = self._embed(self.adjacencies, marks, number, weights, outgoing)
         if view is None:
             return own
-        return fuse(own, view.final if outgoing is None else view.without_validation, view.weight)
+        others = (view.final if outgoing is None else view.without_validation).split(self._sizes)
+        if outgoing is not None:
+            others = [other[edges.entities] for other, edges in zip(others, outgoing, strict=True)]
+        return [fuse(one, other, view.weight) for one, other in zip(own, others, strict=True)]
 
     def embed_pairs(self, marks: Groups, number: int, outgoing: Sequence[OutgoingEdges]) -> EmbedPair:
         """Embeddings of each pair of KGs from the marks that both have; where marks are uneven, others are noise."""
 
-        def of_pair(a: int, b: int) -> tuple[Tensor, Tensor]:
+        def of_pair(a: int, b: int) -> tuple[Embeddings, Embeddings]:
             both = marks.present[:, a] & marks.present[:, b]
             shared = Groups((marks.kg_names[a], marks.kg_names[b]), marks.members[both][:, [a, b]])
             edges = [outgoing[a], outgoing[b]]
-            whole = self._embed([self.adjacencies[a], self.adjacencies[b]], shared, number, None, edges)
-            left, right = torch.split(whole, [self._sizes[a], self._sizes[b]])
-            return left[edges[0].entities], right[edges[1].entities]
+            left, right = self._embed([self.adjacencies[a], self.adjacencies[b]], shared, number, None, edges)
+            return left, right
 
         return of_pair
 
@@ -77,7 +81,7 @@ class Propagator:
         number: int,
         weights: np.ndarray | None,
         outgoing: Sequence[OutgoingEdges] | None,
-    ) -> Tensor:
+    ) -> list[Embeddings]:
         random_state = (self._settings.random_state * 1_000_003 + number) % 2**63
         return embed(adjacencies, marks, self._settings.propagation, random_state, weights, outgoing)
 
@@ -93,10 +97,11 @@ def is_uneven(marks: Groups) -> bool:
     return bool(shared.min() < UNEVEN * shared.max())
 
 
-def fuse(one: Tensor, other: Tensor, weight: float) -> Tensor:
+def fuse(one: Embeddings, other: Embeddings, weight: float) -> Embeddings:
     """Concatenated so that cosines are the weighted sum of both engines' cosines; unit length, zero where both are."""
-    parts = torch.cat([one * (1 - weight) ** 0.5, other.to(one) * weight**0.5], dim=1)
-    return torch.div(parts, parts.norm(dim=1, keepdim=True).clamp(min=1e-12))
+    own = one.float()
+    parts = torch.cat([own * (1 - weight) ** 0.5, other.float().to(own) * weight**0.5], dim=1)
+    return Embeddings(torch.div(parts, parts.norm(dim=1, keepdim=True).clamp(min=1e-12)))
 
 
 def _mark_weights(marks: Groups, seeds: int, partial_weight: float) -> np.ndarray:

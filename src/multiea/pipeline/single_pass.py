@@ -16,6 +16,7 @@ from torch import Tensor
 from multiea.data.seed_split import SeedSplit, split_seeds
 from multiea.data.task import Task
 from multiea.engines.devices import resolve_device
+from multiea.engines.embeddings import Embeddings
 from multiea.engines.encoder_embeddings import EncoderEmbeddings, train_encoder, train_encoder_pairwise
 from multiea.engines.training import Score
 from multiea.evaluation.ranks import mean_reciprocal_rank
@@ -70,7 +71,7 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
     return AlignmentResult(
         order.given,
         found.renumbered(*to_given, order.given.kg_names),
-        order.to_given(learned.embeddings),
+        learned.embeddings,
         settings,
         calibration,
         None if signatures is None else signatures[order.canonical_ids()],
@@ -140,7 +141,8 @@ def _learn_embeddings(
     if settings.encoder is not None:
         trained, split = _train(task, settings, device)
         if not settings.uses_propagation:
-            return LearnedEmbeddings(trained.final, trained.history, split, trained.without_validation)
+            validated = None if trained.without_validation is None else Embeddings(trained.without_validation)
+            return LearnedEmbeddings(Embeddings(trained.final), trained.history, split, validated)
     propagated = propagate(
         task,
         settings,
@@ -170,7 +172,7 @@ def _train(task: Task, settings: AlignSettings, device: torch.device) -> tuple[E
 
 def _second_view(trained: EncoderEmbeddings, weight: float) -> SecondView:
     validated = trained.final if trained.without_validation is None else trained.without_validation
-    return SecondView(validated, trained.final, weight)
+    return SecondView(Embeddings(validated), Embeddings(trained.final), weight)
 
 
 def _calibration(task: Task, learned: LearnedEmbeddings, enhancement: Enhancement) -> Calibration:
@@ -189,7 +191,7 @@ def _calibration(task: Task, learned: LearnedEmbeddings, enhancement: Enhancemen
 def _validation_score(embeddings: Tensor, task: Task) -> Score:
     """M-Hits@1 among all non-seed entities, then the mean reciprocal rank; from direct similarities."""
     pools = candidate_pools("all", task, task.seeds, task.held_out)
-    scores = pool_similarities(task, Comparable(embeddings), pools, Enhancement(mode="none"))
+    scores = pool_similarities(task, Comparable(Embeddings(embeddings)), pools, Enhancement(mode="none"))
     ranks = ranks_of_groups(scores, pools, task.held_out)
     m_hits_at_1 = scores_by_rank(ranks, task.kg_names)["m_hits"]["1"]
     known = torch.cat([of_pair[~of_pair.isnan()] for of_pair in ranks.values()])

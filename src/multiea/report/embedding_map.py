@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 
 from multiea.grouping.judging import judged_groups
 from multiea.report.charts import picture
@@ -55,9 +54,8 @@ def _description(shown: int, found: int, *, any_wrong: bool) -> str:
 
 def _directions(subject: Subject, kg: np.ndarray, entity: np.ndarray) -> np.ndarray:
     """The embeddings of entities scaled to length one, (n, d): only their cosine similarity has a meaning."""
-    embeddings = subject.alignment.embeddings
     starts = subject.alignment.task.entity_offsets
-    vectors = embeddings[torch.from_numpy(starts[kg] + entity).to(embeddings.device)].float().cpu().numpy()
+    vectors = subject.alignment.embeddings_of(starts[kg] + entity).cpu().numpy()
     return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12))
 
 

@@ -92,7 +92,7 @@ def _plot(alignment: AlignmentResult, chosen: np.ndarray) -> str:
     """The members of groups on a plane (t-SNE), as SVG: one colour and shape per KG, one polygon per group."""
     groups, kgs = alignment.found.groups.take(chosen), alignment.task.kgs
     ids = (groups.members + alignment.task.entity_offsets[:-1]).ravel()
-    points = project(alignment.embeddings[ids].float().cpu().numpy(), MAX_PERPLEXITY).reshape(*groups.members.shape, 2)
+    points = project(alignment.embeddings_of(ids).cpu().numpy(), MAX_PERPLEXITY).reshape(*groups.members.shape, 2)
     low, high = points.min(axis=(0, 1)), points.max(axis=(0, 1))
     points = EDGE + (points - low) / np.maximum(high - low, 1e-9) * (SIZE - 2 * EDGE)  # (groups, M, 2)
     parts = [

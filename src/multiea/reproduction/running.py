@@ -126,7 +126,7 @@ def _costs(alignment: Alignment) -> dict[str, Any]:
 
 
 def _machine(alignment: Alignment) -> dict[str, Any]:
-    on_gpu = alignment.embeddings.device.type == "cuda"
+    on_gpu = alignment.canonical_embeddings.device.type == "cuda"
     return {
         "device": torch.cuda.get_device_name() if on_gpu else f"{torch.get_num_threads()} CPU cores",
         "versions": {"multiea": __version__, "torch": torch.__version__, "python": platform.python_version()},

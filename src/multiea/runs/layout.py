@@ -13,5 +13,6 @@ REQUIRED_FILES = (
     "manifest.json",
 )
 CHECKED_FILES = ("seeds.tsv", "held_out.tsv", "validation.tsv", "open_seeds.jsonl", "groups.tsv", "duplicates.tsv")
+EMBEDDING_SCALE = "/scale"  # of a KG's embeddings that are stored in 8 bits
 # Names of a KG's signatures in the embeddings file; the first release called marks "labels".
 SIGNATURE_MARKS, SIGNATURE_WEIGHTS = "/signature labels", "/signature weights"

@@ -26,7 +26,7 @@ from multiea.foundation.errors import OutputError
 from multiea.foundation.version import __version__
 from multiea.grouping.alignment import AlignmentResult
 from multiea.runs.files import folders_grown_from
-from multiea.runs.layout import CHECKED_FILES, SIGNATURE_MARKS, SIGNATURE_WEIGHTS
+from multiea.runs.layout import CHECKED_FILES, EMBEDDING_SCALE, SIGNATURE_MARKS, SIGNATURE_WEIGHTS
 from multiea.runs.run import Run
 from multiea.runs.stored_evidence import evidence_tensors, recorded_weights
 from multiea.settings.fields import without_none
@@ -113,8 +113,14 @@ def _save_embeddings(alignment: AlignmentResult, path: Path) -> None:
 
 def _tensors_by_kg(alignment: AlignmentResult) -> dict[str, torch.Tensor]:
     slices = dict(zip(alignment.task.kg_names, pairwise(alignment.task.entity_offsets), strict=True))
-    tensors = {name: _in_half_if_exact(alignment.embeddings[a:b].cpu()).contiguous() for name, (a, b) in slices.items()}
-    tensors |= evidence_tensors(alignment)
+    tensors = evidence_tensors(alignment)
+    rows, whole = torch.from_numpy(alignment.order.canonical_ids()), alignment.canonical_embeddings
+    for name, (a, b) in slices.items():
+        of_kg = whole[rows[a:b].to(whole.device)]
+        if of_kg.scale is None:
+            tensors[name] = _in_half_if_exact(of_kg.numbers.cpu()).contiguous()
+        else:
+            tensors |= {name: of_kg.numbers, name + EMBEDDING_SCALE: of_kg.scale}
     if (signatures := alignment.signatures) is not None:
         for name, (a, b) in slices.items():
             tensors[name + SIGNATURE_MARKS] = torch.from_numpy(signatures.marks[a:b])

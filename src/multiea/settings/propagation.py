@@ -9,8 +9,15 @@ from multiea.foundation.errors import SettingError, check_share
 from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
-FEW_ENTITIES = 30_000  # up to this many, longer marks cost little time
-DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY = 768, 512
+FEW_ENTITIES, MANY_ENTITIES = 30_000, 240_000  # up to so many, longer marks cost little time and memory
+DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY, DIMENSIONS_OF_VERY_MANY = 768, 512, 256
+
+
+def default_dimensions(entities: int) -> int:
+    """The length of a propagation mark for so many entities."""
+    if entities <= FEW_ENTITIES:
+        return DIMENSIONS_OF_FEW
+    return DIMENSIONS_OF_MANY if entities <= MANY_ENTITIES else DIMENSIONS_OF_VERY_MANY
 
 
 @names_checked
@@ -20,8 +27,8 @@ class Propagation:
 
     dimensions: int | None = setting(
         None,
-        f"Length of a propagation mark; by default {DIMENSIONS_OF_FEW} for up to {FEW_ENTITIES:,} entities and "
-        f"{DIMENSIONS_OF_MANY} for more.",
+        f"Length of a propagation mark; by default {DIMENSIONS_OF_FEW} for up to {FEW_ENTITIES:,} entities, "
+        f"{DIMENSIONS_OF_MANY} for up to {MANY_ENTITIES:,}, {DIMENSIONS_OF_VERY_MANY} for more.",
     )
     relation_numbers: int | None = setting(
         None, "How many numbers describe a relation; by default a quarter of the dimensions."

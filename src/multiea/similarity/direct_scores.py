@@ -10,12 +10,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import STRUCTURE, Evidence, Pair
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.doubt import lower_doubtful
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
 from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.search import is_small, search, search_block, sparse_scores
@@ -41,7 +41,7 @@ class Comparison:
 
     sizes: Sequence[int]
     device: torch.device
-    embeddings: Callable[[int, int], tuple[Int8Embeddings, Int8Embeddings]]
+    embeddings: Callable[[int, int], tuple[Embeddings, Embeddings]]
     signatures: Sequence[Signatures] | None = None
     evidence: Evidence | None = None
     weights: Weights = field(default_factory=Weights)
@@ -53,7 +53,7 @@ class Comparison:
     @classmethod
     def of(cls, candidates: Sequence[Tensor]) -> Comparison:
         """By the embeddings of the candidates of each KG alone."""
-        prepared = [*map(Int8Embeddings, candidates)]
+        prepared = [Embeddings(part).in_8_bits() for part in candidates]
         return cls([*map(len, candidates)], candidates[0].device, lambda a, b: (prepared[a], prepared[b]))
 
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import Evidence, EvidenceOfKind
 from multiea.graph.sparse_rows import no_entries, values_at
 from multiea.similarity.pair_evidence import PairEvidence
@@ -25,7 +26,7 @@ class MeanSimilarity:
     nearly equal by it; the weights are the means of those between the KG and the others.
     """
 
-    embeddings: Sequence[Tensor]
+    embeddings: Sequence[Embeddings]
     evidence: Evidence | None = None
     weights: Weights = field(default_factory=Weights)
     _of_pair: dict[tuple[int, int], PairEvidence] = field(default_factory=dict, repr=False)
@@ -34,7 +35,7 @@ class MeanSimilarity:
         """The similarity of each row, an entity of one KG, to its column, an entity of another KG or of the same."""
         if left > right:
             return self.at(right, columns, left, rows)
-        ends = (self.embeddings[kg][_index(some)] for kg, some in ((left, rows), (right, columns)))
+        ends = (self.embeddings[kg][_index(some)].float() for kg, some in ((left, rows), (right, columns)))
         one, other = ends
         structure = (one * other).sum(1).double().cpu().numpy()
         if self.evidence is None:

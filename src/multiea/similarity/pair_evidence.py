@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import NEIGHBOURS, STRUCTURE, Evidence, Pair
 from multiea.graph.sparse_rows import no_entries, scaled, values_at
 from multiea.similarity.doubt import doubtful_similarity
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
 
@@ -79,11 +79,11 @@ class PairEvidence:
             return 0.0
         return float(self.weights[self.kinds.index(STRUCTURE)] / self.weights.sum())
 
-    def scaled_embeddings(self, left: Int8Embeddings, right: Int8Embeddings) -> tuple[Int8Embeddings, Int8Embeddings]:
+    def scaled_embeddings(self, left: Embeddings, right: Embeddings) -> tuple[Embeddings, Embeddings]:
         """Embeddings whose cosines are the part of structure in similarities."""
         share = self.structure_share**0.5
         first, second = (
-            torch.from_numpy(part * share).to(left.embeddings) for part in (self.row_factors, self.column_factors)
+            torch.from_numpy(part * share).float().to(left.device) for part in (self.row_factors, self.column_factors)
         )
         return left.times(first), right.times(second)
 

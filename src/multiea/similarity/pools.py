@@ -13,28 +13,27 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
+from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import Evidence
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison, KnownPairs
 from multiea.similarity.enhancement import Pairs, similarities, sparse_similarities
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
 
 POOLS = ("test", "all")
-EmbedPair = Callable[[int, int], tuple[Tensor, Tensor]]
-PreparedPair = Callable[[int, int], tuple[Int8Embeddings, Int8Embeddings]]
+EmbedPair = Callable[[int, int], tuple[Embeddings, Embeddings]]
 
 
 @dataclass(frozen=True)
 class Comparable:
     """What the entities of a task are compared by, in canonical order.
 
-    embeddings: of all entities, (N, d), KG after KG; or a function that gives those of two KGs, where each pair of KGs
-    has its own, on the given device. signatures: of all entities. evidence: beside structure, with its weights.
+    embeddings: of all entities, (N, d), KG after KG; or a function that gives those of the candidates of two KGs, on
+    the given device. signatures: of all entities. evidence: beside structure, with its weights.
     """
 
-    embeddings: Tensor | EmbedPair
+    embeddings: Embeddings | EmbedPair
     signatures: Signatures | None = None
     evidence: Evidence | None = None
     weights: Weights = field(default_factory=Weights)
@@ -63,7 +62,7 @@ def positions_in_pool(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
 def pool_similarities(task: Task, compared: Comparable, pools: Sequence[np.ndarray], enhancement: Enhancement) -> Pairs:
     """The scores of all ordered pairs of KGs between their pools; task: in canonical order."""
     if enhancement.candidates is None:
-        assert isinstance(compared.embeddings, Tensor)
+        assert isinstance(compared.embeddings, Embeddings)
         return similarities(_candidates(task, compared.embeddings, pools), enhancement)
     return sparse_similarities(_comparison(task, compared, pools), enhancement)[0]
 
@@ -97,40 +96,37 @@ def _comparison(task: Task, compared: Comparable, pools: Sequence[np.ndarray]) -
     signatures = None if compared.signatures is None else [compared.signatures[part] for part in ids]
     evidence = None if compared.evidence is None else compared.evidence.within(pools)
     sizes = [*map(len, pools)]
-    device = embeddings.device if isinstance(embeddings, Tensor) else compared.device
-    prepared = _prepared(embeddings, ids, is_kept=signatures is None)
+    device = embeddings.device if isinstance(embeddings, Embeddings) else compared.device
+    prepared = (
+        _prepared(embeddings, ids, is_kept=signatures is None) if isinstance(embeddings, Embeddings) else embeddings
+    )
     return Comparison(sizes, device, prepared, signatures, evidence, compared.weights, all_evidence=compared.evidence)
 
 
-def _prepared(embeddings: Tensor | EmbedPair, ids: Sequence[np.ndarray], *, is_kept: bool) -> PreparedPair:
+def _prepared(embeddings: Embeddings, ids: Sequence[np.ndarray], *, is_kept: bool) -> EmbedPair:
     """Gives the embeddings of the candidates of two KGs; ids: the candidates of each KG.
 
     is_kept: whether those of a KG are prepared once for all pairs; where KGs are large, that is too much memory.
     """
 
-    def of_pair(a: int, b: int) -> tuple[Int8Embeddings, Int8Embeddings]:
-        assert not isinstance(embeddings, Tensor)
-        left, right = embeddings(a, b)
-        return Int8Embeddings(left), Int8Embeddings(right)
+    def of_kg(kg: int) -> Embeddings:
+        return _rows(embeddings, ids[kg]).in_8_bits()
 
-    def of_kg(kg: int) -> Int8Embeddings:
-        assert isinstance(embeddings, Tensor)
-        return Int8Embeddings(embeddings[torch.from_numpy(ids[kg]).to(embeddings.device)].float())
-
-    if not isinstance(embeddings, Tensor):
-        return of_pair
     prepared = cache(of_kg) if is_kept else of_kg
     return lambda a, b: (prepared(a), prepared(b))
+
+
+def _rows(embeddings: Embeddings, ids: np.ndarray) -> Embeddings:
+    return embeddings[torch.from_numpy(ids).to(embeddings.device)]
 
 
 def _joint_ids(task: Task, pools: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [pool + start for pool, start in zip(pools, task.entity_offsets, strict=False)]
 
 
-def _candidates(task: Task, embeddings: Tensor, pools: Sequence[np.ndarray]) -> list[Tensor]:
+def _candidates(task: Task, embeddings: Embeddings, pools: Sequence[np.ndarray]) -> list[Tensor]:
     """For each KG the embeddings of its candidates."""
-    ids = _joint_ids(task, pools)
-    return [embeddings[torch.from_numpy(part).to(embeddings.device)].float() for part in ids]
+    return [_rows(embeddings, part).float() for part in _joint_ids(task, pools)]
 
 
 def _known_pairs(known: Groups, pools: Sequence[np.ndarray]) -> KnownPairs | None:

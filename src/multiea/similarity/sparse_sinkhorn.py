@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from multiea.engines.embeddings import Embeddings
 from multiea.graph.sparse import csr
 from multiea.similarity.block_scores import BlockScores
-from multiea.similarity.int8_embeddings import Int8Embeddings
 from multiea.similarity.matrices import BLOCK_NUMBERS
 
 LOWEST_SINGLE_TEMPERATURE = 0.02  # below, exponentials may vanish in single precision
@@ -29,7 +29,7 @@ class OtherCandidates:
     no_counterpart: float | None = None
 
     @classmethod
-    def of(cls, left: Int8Embeddings, right: Int8Embeddings, count: int = SAMPLE) -> OtherCandidates:
+    def of(cls, left: Embeddings, right: Embeddings, count: int = SAMPLE) -> OtherCandidates:
         """Sampled from the embeddings of both sides; count: of the sample."""
         return cls(_sampled(left, right, count), _sampled(right, left, count))
 
@@ -98,7 +98,7 @@ class _Means:
         return numbers.new_zeros(kgs, kgs).index_add_(0, self._kg, numbers)
 
 
-def _sampled(left: Int8Embeddings, right: Int8Embeddings, count: int) -> Tensor:
+def _sampled(left: Embeddings, right: Embeddings, count: int) -> Tensor:
     """The cosines of each row with a sample of the columns."""
     sample = right[:: max(1, len(right) // count)]
     size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
