@@ -108,5 +108,11 @@ def test_a_few_counterparts_among_many_leftovers_are_not_chance() -> None:
     assert similarity_by_chance(spread(np.r_[best[8:], [0.9] * 8]), lookalikes) is None
 
 
+def test_by_names_alone_more_than_namesakes_are_enough() -> None:
+    candidates, lookalikes = spread(np.repeat([1.0, 0.1], 40)), (spread(np.repeat([1.0, 0.1], [15, 65])),) * 2
+    assert similarity_by_chance(candidates, lookalikes) is not None
+    assert similarity_by_chance(candidates, lookalikes, names_alone=True) is None
+
+
 def test_chance_is_not_known_without_lookalikes() -> None:
     assert similarity_by_chance(spread(np.ones(4)), (sp.csr_array((0, 0)), sp.csr_array((4, 4)))) is None

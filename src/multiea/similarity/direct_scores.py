@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from multiea.evidence.evidence import INSIDE, STRUCTURE, Evidence, Pair
+from multiea.evidence.evidence import ATTRIBUTES, INSIDE, STRUCTURE, Evidence, Pair
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores
@@ -208,7 +208,8 @@ def _with_chance(found: Mapping[Pair, _Candidates], comparison: Comparison, weig
         own = Weights({INSIDE: of_pair})
         left, right = (PairEvidence.of(side, INSIDE, own, kinds).added for side in every.lookalikes[pair])
         unknown = [np.setdiff1d(np.arange(size), known) for size, known in _sides(one, comparison, pair)]
-        level = similarity_by_chance(one.evidence.added[unknown[0]][:, unknown[1]].tocsr(), (left, right))
+        candidates = one.evidence.added[unknown[0]][:, unknown[1]].tocsr()
+        level = similarity_by_chance(candidates, (left, right), names_alone=ATTRIBUTES not in kinds)
         levels |= {} if level is None else {pair: level}
     return replace(weights, by_chance=levels)
 

@@ -42,13 +42,16 @@ def doubtful_similarity(added: sp.csr_array, most: float, *, with_structure: boo
     return float(np.dot(parts, SHARES_WITH_STRUCTURE if with_structure else SHARES))
 
 
-def similarity_by_chance(candidates: sp.csr_array, lookalikes: tuple[sp.csr_array, sp.csr_array]) -> float | None:
+def similarity_by_chance(
+    candidates: sp.csr_array, lookalikes: tuple[sp.csr_array, sp.csr_array], *, names_alone: bool = False
+) -> float | None:
     """What the best candidates reach by chance, if none of them are better than chance: else None.
 
     Two entities of one KG are not the same, so what the best of them have in common is chance: namesakes, a shared
     date, a near number. If entities of two KGs find candidates no better than an entity finds inside its own KG, there
     are probably no counterparts. Counted from the most similar on, candidates have to be twice as many as lookalikes.
-    candidates: the similarities of entities of two KGs; lookalikes: the same of some entities of each KG to its others.
+    By names alone nobody stands out from namesakes, and more of them than inside a KG are enough. candidates: the
+    similarities of entities of two KGs; lookalikes: the same of some entities of each KG to its others.
     """
     best = [_two_best(side)[0] for side in (candidates, candidates.T.tocsr())]
     inside = [_two_best(side)[0] for side in lookalikes[::-1]]  # entities of a look among those of b, as those of b do
@@ -62,7 +65,8 @@ def similarity_by_chance(candidates: sp.csr_array, lookalikes: tuple[sp.csr_arra
     found, chance = np.cumsum(is_candidate[order]), np.cumsum(lookalike[order])
     chance += DEVIATIONS * np.sqrt(2 * chance) + DEVIATIONS**2  # a bound of what it may bring; pairs count twice
     is_last = np.r_[np.diff(value[order]) != 0, True]  # equal values count together
-    if (found - 2 * chance)[is_last].max() >= LEAST_SURPLUS:
+    wanted = 1 if names_alone else 2
+    if (found - wanted * chance)[is_last].max() >= LEAST_SURPLUS:
         return None
     return float(max(one.max() for one in inside))
 
