@@ -31,7 +31,7 @@ def test_tables_of_different_people_have_hardly_any_group(state: int, caplog: py
     half = len(names) // 2
     found = multiea.align({"a": people(rng, names[:half], "a"), "b": people(rng, names[half:], "b")}).pairs
     assert found["confidence"].sum() < 0.05 * half
-    assert "hardly anything was matched" in caplog.text
+    assert "the KGs seem to have little in common" in caplog.text  # whether hardly anything or nothing matched
 
 
 def test_three_rows_that_share_a_word_each_are_far_from_certain() -> None:

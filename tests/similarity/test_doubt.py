@@ -16,6 +16,7 @@ from multiea.similarity.doubt import (
     SHARES_WITH_STRUCTURE,
     doubtful_similarity,
     lower_doubtful,
+    similarity_by_chance,
 )
 from multiea.similarity.search import sparse_scores
 from support.scores import blocks_of_random_scores
@@ -82,3 +83,36 @@ def test_lowered_scores_are_the_same_whichever_kg_comes_first() -> None:
         for part in (blocks_of(similarity), blocks_of(similarity.T))
     )
     torch.testing.assert_close(one, other.t())
+
+
+def spread(best: np.ndarray) -> sp.csr_array:
+    """Similarities whose best ones of rows and columns are these."""
+    return sp.csr_array(np.diag(best))
+
+
+def test_candidates_no_better_than_lookalikes_are_chance() -> None:
+    best = np.random.default_rng(2).random(60)
+    lookalikes = (spread(0.9 * best), spread(best[::-1]))
+    assert similarity_by_chance(spread(best), lookalikes) == pytest.approx(best.max())
+
+
+def test_candidates_better_than_lookalikes_are_not_chance() -> None:
+    best = np.random.default_rng(2).random(60)
+    lookalikes = (spread(0.5 * best), spread(0.5 * best))
+    assert similarity_by_chance(spread(best), lookalikes) is None
+
+
+def test_a_few_counterparts_among_many_leftovers_are_not_chance() -> None:
+    best = 0.4 * np.random.default_rng(2).random(60)
+    lookalikes = (spread(best), spread(best))
+    assert similarity_by_chance(spread(np.r_[best[8:], [0.9] * 8]), lookalikes) is None
+
+
+def test_by_names_alone_more_than_namesakes_are_enough() -> None:
+    candidates, lookalikes = spread(np.repeat([1.0, 0.1], 40)), (spread(np.repeat([1.0, 0.1], [15, 65])),) * 2
+    assert similarity_by_chance(candidates, lookalikes) is not None
+    assert similarity_by_chance(candidates, lookalikes, names_alone=True) is None
+
+
+def test_chance_is_not_known_without_lookalikes() -> None:
+    assert similarity_by_chance(spread(np.ones(4)), (sp.csr_array((0, 0)), sp.csr_array((4, 4)))) is None

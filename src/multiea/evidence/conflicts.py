@@ -8,7 +8,7 @@ hardly below u, and a conflict says nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -40,6 +40,11 @@ class Conflicts:
         against = np.maximum(against, -MOST_AGAINST).astype(np.float32)
         some = against < 0
         return sp.csr_array((against[some], (row[some], column[some])), shape=shape)
+
+    def inside(self, side: int) -> Conflicts:
+        """The same between the entities of one of the two KGs."""
+        own = [replace(one, values=(one.values[side], one.values[side])) for one in self.correspondences]
+        return Conflicts(own, self.weights)
 
 
 def find_conflicts(values: ComparableValues, anchors: Anchors) -> dict[Pair, Conflicts]:

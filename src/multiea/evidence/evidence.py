@@ -16,6 +16,7 @@ from multiea.evidence.attributes import attribute_features, attribute_tables, ha
 from multiea.evidence.conflicts import Conflicts, find_conflicts
 from multiea.evidence.correspondence import ComparableValues
 from multiea.evidence.features import Features, in_half
+from multiea.evidence.lookalikes import conflicts_inside, sampled, without_themselves
 from multiea.evidence.name_model import NameModel
 from multiea.evidence.names import model_features, name_features
 from multiea.evidence.numbers import quantities
@@ -28,6 +29,7 @@ MODEL = "model"  # the vectors of a name model
 NEIGHBOURS = "neighbours"  # matched ones; a part of structure
 CONFLICTS = "conflicts"  # of corresponding values; a part of attributes
 Pair = tuple[int, int]
+INSIDE = (0, 1)  # the key of what a KG has in common with itself
 COMPLETED = 5  # the best candidates of each entity by one kind of evidence are compared by all other kinds as well
 
 
@@ -68,12 +70,14 @@ def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
 class Evidence:
     """All kinds of evidence of a task beside structure, and for structure which entities have a triple.
 
-    conflicts: for each pair of KGs the candidates of these kinds whose values conflict.
+    conflicts: for each pair of KGs the candidates of these kinds whose values conflict. lookalikes: for each pair of
+    KGs, where no structure is compared, what entities of either KG have in common with others of the same KG.
     """
 
     kinds: Mapping[str, EvidenceOfKind] = field(default_factory=dict)
     has_structure: Sequence[np.ndarray] = ()
     conflicts: Mapping[Pair, sp.csr_array] = field(default_factory=dict)
+    lookalikes: Mapping[Pair, tuple[Evidence, Evidence]] = field(default_factory=dict)
 
     def within(self, pools: Sequence[np.ndarray]) -> Evidence:
         """The evidence of some entities of each KG, given by their positions."""
@@ -94,7 +98,7 @@ class Evidence:
     def without_structure(self) -> Evidence:
         """The other kinds alone, where no mark has arrived yet."""
         nothing = [np.zeros(len(has), dtype=bool) for has in self.has_structure]
-        return Evidence(self.beside_structure, nothing, self.conflicts)
+        return Evidence(self.beside_structure, nothing, self.conflicts, self.lookalikes)
 
     def has_any(self) -> list[np.ndarray]:
         """For each KG which entities have evidence of any kind beside structure."""
@@ -119,6 +123,7 @@ def collect_evidence(
     features: dict[str, list[Features]] = {}
     found: dict[str, EvidenceOfKind] = {}
     conflicts: dict[Pair, sp.csr_array] = {}
+    properties: dict[Pair, Conflicts] = {}
     steps = len({NAMES, ATTRIBUTES} & set(kinds)) + (name_model is not None)
     with progress.stage("comparing names and attributes", steps) as advance:
         if NAMES in kinds:
@@ -142,10 +147,46 @@ def collect_evidence(
         found = _completed(found, features)
         if ATTRIBUTES in found:
             values = ComparableValues(tables, [len(kg.entities) for kg in kgs], numbers)
-            conflicts = _conflicts(found, find_conflicts(values, anchors))
+            properties = find_conflicts(values, anchors)
+            conflicts = _conflicts(found, properties)
     usable = {kind: one for kind, one in found.items() if any(pair.nnz for pair in one.similarity.values())}
     has_structure = [kg.degrees > 0 if STRUCTURE in kinds else np.zeros(len(kg.entities), bool) for kg in kgs]
-    return Evidence(usable, has_structure, conflicts)
+    lookalikes: dict[Pair, tuple[Evidence, Evidence]] = {}
+    if usable and sum(bool(has.any()) for has in has_structure) < 2:
+        lookalikes = _lookalikes({kind: features[kind] for kind in usable}, properties, len(kgs))
+    return Evidence(usable, has_structure, conflicts, lookalikes)
+
+
+def _lookalikes(
+    features: Mapping[str, Sequence[Features]], properties: Mapping[Pair, Conflicts], kgs: int
+) -> dict[Pair, tuple[Evidence, Evidence]]:
+    """For each two KGs what the entities of each have in common with others of the same KG."""
+    of_kg = []
+    for kg in range(kgs):
+        sides = {kind: (sampled(one[kg]), one[kg]) for kind, one in features.items()}
+        found = {
+            kind: EvidenceOfKind({INSIDE: in_half(similar_pairs(*two))}, [side.has_any for side in two])
+            for kind, two in sides.items()
+        }
+        of_kg.append(
+            {
+                kind: replace(one, similarity={INSIDE: without_themselves(one.similarity[INSIDE])})
+                for kind, one in _completed(found, sides).items()
+            }
+        )
+    return {
+        pair: (_inside(of_kg[pair[0]], properties.get(pair), 0), _inside(of_kg[pair[1]], properties.get(pair), 1))
+        for pair in combinations(range(kgs), 2)
+    }
+
+
+def _inside(kinds: Mapping[str, EvidenceOfKind], properties: Conflicts | None, side: int) -> Evidence:
+    """Of one KG; properties: what conflicts between two KGs, of which it is on the given side."""
+    every = [one.similarity[INSIDE] for one in kinds.values()]
+    nothing = [np.zeros(size, dtype=bool) for size in every[0].shape]
+    if properties is None:
+        return Evidence(kinds, nothing)
+    return Evidence(kinds, nothing, {INSIDE: in_half(conflicts_inside(sum(every[1:], every[0]), properties, side))})
 
 
 def _conflicts(found: Mapping[str, EvidenceOfKind], properties: Mapping[Pair, Conflicts]) -> dict[Pair, sp.csr_array]:

@@ -82,7 +82,11 @@ def recorded_weights(alignment: AlignmentResult) -> dict[str, Any]:
         {"kgs": [names[a], names[b]], "weights": dict(weights)} for (a, b), weights in alignment.weights.of_pair.items()
     ]
     weights = alignment.weights
-    return {"examples": weights.examples, "mixing": asdict(weights.mixing), "pairs": of_pair}
+    recorded = {"examples": weights.examples, "mixing": asdict(weights.mixing), "pairs": of_pair}
+    if weights.by_chance is not None:
+        levels = weights.by_chance.items()
+        recorded["by_chance"] = [{"kgs": [names[a], names[b]], "similarity": level} for (a, b), level in levels]
+    return recorded
 
 
 def read_weights(recorded: Mapping[str, Any], task: Task) -> Weights:
@@ -91,7 +95,11 @@ def read_weights(recorded: Mapping[str, Any], task: Task) -> Weights:
         return Weights()
     place = {name: number for number, name in enumerate(sorted(task.kg_names))}
     of_pair = {(place[one["kgs"][0]], place[one["kgs"][1]]): one["weights"] for one in recorded["pairs"]}
-    return Weights(of_pair, recorded["examples"], Mixing(**recorded["mixing"]))
+    levels = recorded.get("by_chance")
+    by_chance = None
+    if levels is not None:
+        by_chance = {(place[one["kgs"][0]], place[one["kgs"][1]]): one["similarity"] for one in levels}
+    return Weights(of_pair, recorded["examples"], Mixing(**recorded["mixing"]), by_chance)
 
 
 def _key(*parts: str) -> str:

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from multiea.engines.embeddings import Embeddings
-from multiea.evidence.evidence import STRUCTURE, Evidence, Pair
+from multiea.evidence.evidence import ATTRIBUTES, INSIDE, STRUCTURE, Evidence, Pair
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores
-from multiea.similarity.doubt import lower_doubtful
+from multiea.similarity.doubt import lower_doubtful, similarity_by_chance
 from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
 from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.search import is_small, search, search_block, sparse_scores
@@ -97,6 +97,7 @@ def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[AllCompar
             found[pair] = _candidates(comparison, enhancement, pair)
             advance(1)
     found, weights = _weighted_by_known(found, comparison)
+    weights = _with_chance(found, comparison, weights)
     compared = {pair: _compared(one, comparison, enhancement, pair, weights) for pair, one in found.items()}
     scores = {pair: one.scores for pair, one in found.items()}
     return AllCompared(BlockScores.of(scores, comparison.sizes, comparison.device), compared), weights
@@ -194,6 +195,31 @@ def _weighted_by_known(
     return {pair: _reweighted(one, evidence, pair, weights) for pair, one in found.items()}, weights
 
 
+def _with_chance(found: Mapping[Pair, _Candidates], comparison: Comparison, weights: Weights) -> Weights:
+    """The weights with what chance explains in pairs of KGs without counterparts; once known it is kept."""
+    every = comparison.all_evidence
+    if weights.by_chance is not None or every is None or not every.lookalikes:
+        return weights
+    levels: dict[Pair, float] = {}
+    for pair, one in found.items():
+        if one.evidence is None or STRUCTURE in one.evidence.kinds:
+            continue
+        kinds, of_pair = one.evidence.kinds, dict(zip(one.evidence.kinds, one.evidence.weights, strict=True))
+        own = Weights({INSIDE: of_pair})
+        left, right = (PairEvidence.of(side, INSIDE, own, kinds).added for side in every.lookalikes[pair])
+        unknown = [np.setdiff1d(np.arange(size), known) for size, known in _sides(one, comparison, pair)]
+        candidates = one.evidence.added[unknown[0]][:, unknown[1]].tocsr()
+        level = similarity_by_chance(candidates, (left, right), names_alone=ATTRIBUTES not in kinds)
+        levels |= {} if level is None else {pair: level}
+    return replace(weights, by_chance=levels)
+
+
+def _sides(one: _Candidates, comparison: Comparison, pair: Pair) -> list[tuple[int, np.ndarray]]:
+    """The number of candidates of both KGs, and which of them are known: these say nothing about the others."""
+    known = (np.empty(0, dtype=np.int64),) * 2 if comparison.known is None else comparison.known[pair]
+    return list(zip(one.scores.shape, known, strict=True))
+
+
 def _reweighted(one: _Candidates, evidence: Evidence, pair: Pair, weights: Weights) -> _Candidates:
     """The same candidates with other weights of the evidence."""
     if one.evidence is None:
@@ -210,5 +236,6 @@ def _compared(
     every = comparison.evidence if comparison.all_evidence is None else comparison.all_evidence
     assert every is not None
     kinds = one.evidence.kinds  # seeds may have others, but the similarities of the candidates are made of these
-    doubtful = PairEvidence.of(every, pair, weights, kinds).doubtful()  # from all entities: seeds show good candidates
+    by_chance = (weights.by_chance or {}).get(pair)
+    doubtful = PairEvidence.of(every, pair, weights, kinds).doubtful(by_chance)  # seeds show good candidates as well
     return Compared(one.others, float(one.evidence.weights.sum()), STRUCTURE in kinds, doubtful)

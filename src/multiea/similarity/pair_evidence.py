@@ -12,7 +12,7 @@ import torch
 from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import NEIGHBOURS, STRUCTURE, Evidence, Pair
 from multiea.graph.sparse_rows import no_entries, scaled, values_at
-from multiea.similarity.doubt import doubtful_similarity
+from multiea.similarity.doubt import CAUTION_ABOVE_CHANCE, doubtful_similarity
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
 
@@ -64,13 +64,16 @@ class PairEvidence:
         added = (added + conflicts * np.float32(1 / total)).tocsr()
         return cls(kinds, own, added, parts, factors[0], factors[1], conflicts)
 
-    def doubtful(self) -> float | None:
-        """The similarity of a doubtful candidate, if there are any candidates."""
+    def doubtful(self, by_chance: float | None = None) -> float | None:
+        """The similarity of a doubtful candidate, if there are any candidates; by_chance: what chance explains."""
         total = max(self.weights.sum(), 1e-12)
         of_structure = [kind in (STRUCTURE, NEIGHBOURS) for kind in self.kinds]
         against = self.conflicts * np.float32((1 - SHARE_AGAINST_RIVALS) / total)
         most = 1 - float(self.weights[of_structure].sum() / total)
-        return doubtful_similarity((self.added - against).tocsr(), most, with_structure=STRUCTURE in self.kinds)
+        level = doubtful_similarity((self.added - against).tocsr(), most, with_structure=STRUCTURE in self.kinds)
+        if level is None or by_chance is None or STRUCTURE in self.kinds:
+            return level
+        return max(level, by_chance + CAUTION_ABOVE_CHANCE / float(total))
 
     @property
     def structure_share(self) -> float:

@@ -42,11 +42,16 @@ MIXINGS = (UNJUDGED, Mixing(), Mixing(is_softer=True), Mixing(is_softer=True, di
 
 @dataclass(frozen=True)
 class Weights:
-    """The weight of each kind of evidence for each pair of KGs (a < b); the defaults where nothing was learned."""
+    """The weight of each kind of evidence for each pair of KGs (a < b); the defaults where nothing was learned.
+
+    by_chance: of pairs of KGs without counterparts, as it seems, the similarity that chance explains; None where that
+    was not asked.
+    """
 
     of_pair: Mapping[Pair, Mapping[str, float]] = field(default_factory=dict)
     examples: int = 0
     mixing: Mixing = field(default_factory=Mixing)
+    by_chance: Mapping[Pair, float] | None = None
 
     def get(self, pair: Pair, kinds: Sequence[str]) -> np.ndarray:
         """The weights of some kinds for a pair of KGs, (kinds,)."""
