@@ -104,8 +104,8 @@ def _show(result: Tuning, out_folder: Path) -> None:
         f"{counted(result.trials.height, 'trial')}" + (f", {failed:,} failed (why: trials.tsv)" if failed else "")
     )
     out.print("pair F1 on the seeds that judge all trials:")
-    out.print(f"  defaults  {result.default_value:.1%}")
-    out.print(f"  best      {result.best_value:.1%}  (trial {result.best_trial}; the best of many is flattered)")
+    out.print(f"  defaults  {result.default_value:.3f}")
+    out.print(f"  best      {result.best_value:.3f}  (trial {result.best_trial}; the best of many is flattered)")
     for key, value in result.changes().items():
         out.print(f"    {key} = {toml_value(value)}")
     out.print(result.verdict())

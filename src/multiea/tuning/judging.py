@@ -15,8 +15,8 @@ from multiea.api import align
 from multiea.data.groups import Groups
 from multiea.data.task import Task, order_by_names
 from multiea.evaluation.comparison import f1_difference
+from multiea.foundation import progress
 from multiea.foundation.errors import InputError, SettingError, counted
-from multiea.foundation.progress import Advance
 from multiea.grouping.judging import pairs_by_group
 from multiea.settings.data import Data
 from multiea.settings.tree import AlignSettings
@@ -67,7 +67,7 @@ class SeedParts:
         order = order[np.random.default_rng(random_state).permutation(len(order))]
         self._parts = [np.sort(part) for part in np.array_split(order, PARTS)]
 
-    def count(self, settings: AlignSettings, parts: Sequence[int], advance: Advance, note: str) -> Counts:
+    def count(self, settings: AlignSettings, parts: Sequence[int], advance: progress.Advance, note: str) -> Counts:
         """Aligns once for each part, learning from all other seeds, and counts the pairs of the part that are found."""
         settings = replace(settings, data=Data())
         counted_parts = []
@@ -77,7 +77,7 @@ class SeedParts:
             judged = self._task.seeds.take(self._parts[part])
             learned = self._task.seeds.take(~held_back)
             one = Task(self._task.kgs, learned, judged, self._task.validation, name=self._task.name)
-            with _warnings_once(self._warnings):
+            with _warnings_once(self._warnings), progress.shown_by(None):  # the study has a progress of its own
                 counted_parts.append(pairs_by_group(_found(one, settings), judged))
             advance(1, note)
         return np.concatenate(counted_parts)
@@ -96,7 +96,7 @@ def pair_f1(counts: Counts) -> float:
 
 def check_can_be_tuned(task: Task) -> None:
     """Refuses a task that has too few seeds, or that a KG was added to."""
-    if len(task.open_seeds):
+    if len(task.open_seeds) or task.origin.data.grown_from is not None:
         raise SettingError("settings cannot be tuned where a KG is added to a run; tune them on a whole data set")
     if len(task.seeds) < FEWEST_SEEDS:
         raise InputError(

@@ -179,15 +179,15 @@ class _Search:
         if self._folder is not None:
             write_trials(self._folder, result.trials)
             score = (
-                f"Trial {result.best_trial} of {result.trials.height:,}: pair F1 {result.best_value:.1%} on validation "
+                f"Trial {result.best_trial} of {result.trials.height:,}: pair F1 {result.best_value:.3f} on validation "
             )
-            score += f"seeds; the defaults have {result.default_value:.1%}."
+            score += f"seeds; the defaults have {result.default_value:.3f}."
             write_best(self._folder, result.best, f"{score}\n{verdict}")
 
     def _note(self, finished: list[Trial], count: int) -> str:
         note = f"trial {len(finished) + 1} of {count}"
         if finished:
-            note += f", best {_best(finished).f1:.1%}, defaults {finished[0].f1:.1%}"
+            note += f", best {_best(finished).f1:.3f}, defaults {finished[0].f1:.3f}"
         return note
 
 

@@ -62,16 +62,15 @@ class Tuning:
             return "No trial is better than the defaults. Recommended: the defaults."
         one = self.difference
         scores = (
-            f"On {one.groups:,} seeds that judged no trial, trial {self.best_trial} has a pair F1 of "
-            f"{one.best_f1:.1%}, the defaults {one.default_f1:.1%}: "
-            f"{one.difference:+.1%}, standard error {one.standard_error:.1%}."
+            f"On {one.groups:,} seeds that judged no trial, the pair F1 of trial {self.best_trial} is {one.best_f1:.3f}, "
+            f"of the defaults {one.default_f1:.3f}: {one.difference:+.3f}, standard error {one.standard_error:.3f}."
         )
         choice = "the best trial" if one.is_better else "the defaults, as this is no more than the standard error"
         return f"{scores} Recommended: {choice}."
 
     def __repr__(self) -> str:
         count = self.trials.height
-        scores = f"best {self.best_value:.1%} (trial {self.best_trial}), defaults {self.default_value:.1%}"
+        scores = f"best {self.best_value:.3f} (trial {self.best_trial}), defaults {self.default_value:.3f}"
         return f"Tuning({count:,} trials: {scores})\n  {self.verdict()}"
 
 
