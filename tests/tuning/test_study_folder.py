@@ -37,7 +37,7 @@ def tune(task: Task, settings: AlignSettings, trials: int, out: Path | None, **o
 
 
 def values(result: Tuning) -> list[tuple[Any, ...]]:
-    return result.trials.drop("trial", "seconds").rows()
+    return result.trials.drop("seconds").rows()
 
 
 @pytest.fixture(scope="module")

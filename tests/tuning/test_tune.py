@@ -113,7 +113,7 @@ def test_an_encoder_is_tuned_by_its_training(little: Task) -> None:
     assert result.best.training.dimensions == 16
 
 
-def test_a_warning_is_given_once_and_not_by_every_trial(
+def test_a_warning_about_the_defaults_is_given_once_and_not_by_every_trial(
     little: Task, quick: AlignSettings, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "multiea"):
@@ -122,7 +122,7 @@ def test_a_warning_is_given_once_and_not_by_every_trial(
         )
     messages = [record.getMessage() for record in caplog.records]
     assert len([one for one in messages if "hubs ruin its groups" in one]) == 1
-    assert all(one.startswith("in a trial: ") for one in messages)
+    assert all(one.startswith("with the settings of trial 0: ") for one in messages)
 
 
 def test_progress_names_the_trial_and_the_scores_so_far(little: Task, quick: AlignSettings) -> None:

@@ -62,25 +62,34 @@ class SeedParts:
     """The seeds of a task in parts; held-out groups are dropped and can have no influence."""
 
     def __init__(self, task: Task, random_state: int) -> None:
-        self._task, self._warnings = without_held_out(task), set[str]()
+        self._task = without_held_out(task)
         order = order_by_names(task.seeds, task.kgs)
         order = order[np.random.default_rng(random_state).permutation(len(order))]
         self._parts = [np.sort(part) for part in np.array_split(order, PARTS)]
 
-    def count(self, settings: AlignSettings, parts: Sequence[int], advance: progress.Advance, note: str) -> Counts:
+    def count(
+        self,
+        settings: AlignSettings,
+        parts: Sequence[int],
+        advance: progress.Advance,
+        note: str,
+        *,
+        warns: bool = False,
+    ) -> Counts:
         """Aligns once for each part, learning from all other seeds, and counts the pairs of the part that are found."""
         settings = replace(settings, data=Data())
-        counted_parts = []
-        for part in parts:
-            held_back = np.zeros(len(self._task.seeds), dtype=bool)
-            held_back[self._parts[part]] = True
-            judged = self._task.seeds.take(self._parts[part])
-            learned = self._task.seeds.take(~held_back)
-            one = Task(self._task.kgs, learned, judged, self._task.validation, name=self._task.name)
-            with _warnings_once(self._warnings), progress.shown_by(None):  # the study has a progress of its own
-                counted_parts.append(pairs_by_group(_found(one, settings), judged))
-            advance(1, note)
-        return np.concatenate(counted_parts)
+        with _few_warnings(warns=warns):
+            return np.concatenate([self._count_one(settings, part, advance, note) for part in parts])
+
+    def _count_one(self, settings: AlignSettings, part: int, advance: progress.Advance, note: str) -> Counts:
+        is_held_back = np.zeros(len(self._task.seeds), dtype=bool)
+        is_held_back[self._parts[part]] = True
+        judged, learned = self._task.seeds.take(is_held_back), self._task.seeds.take(~is_held_back)
+        task = Task(self._task.kgs, learned, judged, self._task.validation, name=self._task.name)
+        with progress.shown_by(None):  # the study has a progress of its own
+            found = _found(task, settings)
+        advance(1, note)
+        return pairs_by_group(found, judged)
 
 
 def without_held_out(task: Task) -> Task:
@@ -108,16 +117,20 @@ def check_can_be_tuned(task: Task) -> None:
 
 
 @contextmanager
-def _warnings_once(seen: set[str]) -> Iterator[None]:
-    """Every alignment of a study would give the same warnings; numbers in them may differ. seen: those given so far."""
+def _few_warnings(*, warns: bool) -> Iterator[None]:
+    """Each warning about the defaults once, as every part of the seeds gives it; none about what is tried.
+
+    Numbers in a warning may differ from part to part.
+    """
+    seen = set[str]()
 
     def is_new(record: logging.LogRecord) -> bool:
         message = record.getMessage()
         words = re.sub(r"[\d.,%]+", "", message)
         is_repeated = words in seen
         seen.add(words)
-        record.msg, record.args = f"in a trial: {message}", ()
-        return not is_repeated
+        record.msg, record.args = f"with the settings of trial 0: {message}", ()
+        return warns and not is_repeated
 
     log = logging.getLogger("multiea")
     log.addFilter(is_new)

@@ -86,8 +86,9 @@ class Trials:
         self._distributions = {name: _distribution(domain) for name, domain in space.items()}
 
     def finished(self) -> list[Trial]:
-        """All trials that ended, in order; what was interrupted is no trial."""
-        return [self._finished(one) for one in self._study.get_trials(deepcopy=False) if _has_ended(one)]
+        """All trials that ended, numbered in order; what was interrupted is no trial and has no number."""
+        ended = filter(_has_ended, self._study.get_trials(deepcopy=False))
+        return [self._finished(number, one) for number, one in enumerate(ended)]
 
     def forget_interrupted(self) -> None:
         """Closes trials that an earlier process could not end."""
@@ -119,7 +120,7 @@ class Trials:
         self._study.sampler = optuna.samplers.TPESampler(seed=int(words[0]), n_startup_trials=RANDOM_TRIALS)
         asked = self._study.ask(self._distributions)
         values = {name: _given(asked.params[name], domain) for name, domain in self._space.items()}
-        trial = NextTrial(asked.number, values)
+        trial = NextTrial(values)
         try:
             yield trial
             asked.set_user_attr(SECONDS, trial.seconds)
@@ -142,11 +143,11 @@ class Trials:
         """Keeps what the last parts of the seeds say about a trial."""
         self._study.set_user_attr(f"{AGAIN} {number}", counts.tolist())
 
-    def _finished(self, one: FrozenTrial) -> Trial:
+    def _finished(self, number: int, one: FrozenTrial) -> Trial:
         values = {name: _given(value, self._space[name]) for name, value in one.params.items()}
         counts = one.user_attrs.get(COUNTS)
         return Trial(
-            one.number,
+            number,
             values,
             one.user_attrs[SECONDS],
             None if counts is None else np.array(counts),
@@ -158,7 +159,6 @@ class Trials:
 class NextTrial:
     """A trial to run: its settings are given; counts or an error are filled in."""
 
-    number: int
     values: Mapping[str, Any]
     seconds: float = 0.0
     counts: Counts | None = None

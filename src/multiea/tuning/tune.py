@@ -128,7 +128,7 @@ class _Search:
 
     def _run_first(self, advance: progress.Advance, note: str) -> None:
         start = time.perf_counter()
-        counts = self._parts.count(self._settings, TRIAL_PARTS, advance, note)
+        counts = self._parts.count(self._settings, TRIAL_PARTS, advance, note, warns=True)
         self._trials.add_first(self._first, time.perf_counter() - start, counts)
 
     def _run_next(self, finished: list[Trial], advance: progress.Advance, note: str) -> None:
@@ -178,9 +178,7 @@ class _Search:
     def _write(self, result: Tuning, verdict: str) -> None:
         if self._folder is not None:
             write_trials(self._folder, result.trials)
-            score = (
-                f"Trial {result.best_trial} of {result.trials.height:,}: pair F1 {result.best_value:.3f} on validation "
-            )
+            score = f"Trial {result.best_trial}, best of {result.trials.height:,}: pair F1 {result.best_value:.3f} on validation "
             score += f"seeds; the defaults have {result.default_value:.3f}."
             write_best(self._folder, result.best, f"{score}\n{verdict}")
 

@@ -62,8 +62,9 @@ class Tuning:
             return "No trial is better than the defaults. Recommended: the defaults."
         one = self.difference
         scores = (
-            f"On {one.groups:,} seeds that judged no trial, the pair F1 of trial {self.best_trial} is {one.best_f1:.3f}, "
-            f"of the defaults {one.default_f1:.3f}: {one.difference:+.3f}, standard error {one.standard_error:.3f}."
+            f"On {one.groups:,} seeds that judged no trial, the pair F1 of trial {self.best_trial} is "
+            f"{one.best_f1:.3f}, of the defaults {one.default_f1:.3f}: {one.difference:+.3f}, "
+            f"standard error {one.standard_error:.3f}."
         )
         choice = "the best trial" if one.is_better else "the defaults, as this is no more than the standard error"
         return f"{scores} Recommended: {choice}."
