@@ -178,8 +178,9 @@ class _Search:
     def _write(self, result: Tuning, verdict: str) -> None:
         if self._folder is not None:
             write_trials(self._folder, result.trials)
-            score = f"Trial {result.best_trial}, best of {result.trials.height:,}: pair F1 {result.best_value:.3f} on validation "
-            score += f"seeds; the defaults have {result.default_value:.3f}."
+            count, best, default = result.trials.height, result.best_value, result.default_value
+            score = f"Trial {result.best_trial}, best of {count:,}: pair F1 {best:.3f} on validation seeds; "
+            score += f"the defaults have {default:.3f}."
             write_best(self._folder, result.best, f"{score}\n{verdict}")
 
     def _note(self, finished: list[Trial], count: int) -> str:
