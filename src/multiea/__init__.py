@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from multiea.settings.propagation import Propagation
     from multiea.settings.training import Training
     from multiea.settings.tree import AlignSettings
+    from multiea.tuning.tune import tune
+    from multiea.tuning.tuning import Tuning
 
 # Loaded on first use: importing multiea must not cost the import of numpy, polars or torch.
 _HOMES = {
@@ -56,6 +58,7 @@ _HOMES = {
     "SettingError": "multiea.foundation.errors:SettingError",
     "Task": "multiea.data.task:Task",
     "Training": "multiea.settings.training:Training",
+    "Tuning": "multiea.tuning.tuning:Tuning",
     "add": "multiea.api:add",
     "align": "multiea.api:align",
     "inspect": "multiea.data.inspection:inspect",
@@ -64,6 +67,7 @@ _HOMES = {
     "open": "multiea.api:open",
     "read_settings": "multiea.settings.config_file:read_settings",
     "register_encoder": "multiea.engines.encoders.registry:register_encoder",
+    "tune": "multiea.tuning.tune:tune",
 }
 __all__ = [
     "AlignSettings",
@@ -81,6 +85,7 @@ __all__ = [
     "SettingError",
     "Task",
     "Training",
+    "Tuning",
     "__version__",
     "add",
     "align",
@@ -90,6 +95,7 @@ __all__ = [
     "open",
     "read_settings",
     "register_encoder",
+    "tune",
 ]
 
 

@@ -158,12 +158,7 @@ def align(
             f'align takes a Task or tables by name, such as {{"a": table, "b": table}}, got {type(task).__name__}; '
             "multiea.load reads a Task from files"
         )
-    if settings is None:
-        settings = AlignSettings.default(shortcuts.pop("engine", PROPAGATION), **shortcuts)
-    elif not isinstance(settings, AlignSettings):
-        raise SettingError(f"settings must be an AlignSettings, got {settings!r}")
-    else:
-        settings = settings.changed(**shortcuts)
+    settings = settings_with(settings, shortcuts)
     _warn_of_unused_data_settings(settings.data, task)
     previous = settings.data.previous if previous is None else previous
     grown_from = settings.data.grown_from if grown_from is None else grown_from
@@ -174,8 +169,18 @@ def align(
     if previous is not None:
         ancestor = previous.as_ancestor() if isinstance(previous, AlignmentResult) else read_ancestor(previous)
     before = grown_from if isinstance(grown_from, AlignmentResult | None) else open_run(grown_from).alignment
-    settings = replace(settings, data=_recorded_data(task, settings.random_state, previous))
+    settings = replace(settings, data=recorded_data(task, settings.random_state, previous))
     return Alignment.of(align_task(task, settings, ancestor=ancestor, grown_from=before))
+
+
+def settings_with(settings: AlignSettings | None, shortcuts: Mapping[str, Any]) -> AlignSettings:
+    """The settings with single settings changed by name; those of the engine where none are given."""
+    if settings is None:
+        others = {name: value for name, value in shortcuts.items() if name != "engine"}
+        return AlignSettings.default(shortcuts.get("engine", PROPAGATION), **others)
+    if not isinstance(settings, AlignSettings):
+        raise SettingError(f"settings must be an AlignSettings, got {settings!r}")
+    return settings.changed(**shortcuts)
 
 
 def _warn_of_unused_data_settings(data: Data, task: Task) -> None:
@@ -186,7 +191,7 @@ def _warn_of_unused_data_settings(data: Data, task: Task) -> None:
             log.warning("data.%s of the settings is not used: the task was loaded without it; use load_task", name)
 
 
-def _recorded_data(task: Task, random_state: int, previous: EarlierRun | None) -> Data:
+def recorded_data(task: Task, random_state: int, previous: EarlierRun | None) -> Data:
     """The data settings that a run records: where the task comes from, and the previous run."""
     data = task.origin.data
     path = absolute(previous) if isinstance(previous, str | Path) and data.grown_from is None else None

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from multiea.cli import add, align, compare, config, data, demo, evaluate, explain, export, report, reproduce
+from multiea.cli import add, align, compare, config, data, demo, evaluate, explain, export, report, reproduce, tune
 from multiea.cli.console import out
 from multiea.foundation.version import __version__
 
@@ -25,6 +25,7 @@ COMMANDS = (
     explain.explain,
     export.export,
     report.report,
+    tune.tune,
     reproduce.reproduce,
 )
 

@@ -22,7 +22,12 @@ RUN_FILES = {
     *("seeds.tsv", "held_out.tsv", "validation.tsv", "groups.tsv", "lineage.tsv"),
 }
 # The files by which a folder of each kind is recognised: --force replaces only a folder of the same kind.
-MARKER_FILES = {"run": ("manifest.json",), "data set": ("groups.tsv", "seeds.tsv"), "folder of alignments": ("*.rdf",)}
+MARKER_FILES = {
+    "run": ("manifest.json",),
+    "data set": ("groups.tsv", "seeds.tsv"),
+    "folder of alignments": ("*.rdf",),
+    "study": ("study.json",),
+}
 
 
 def refuse_existing(out: Path, kind: str, *, force: bool = False) -> None:

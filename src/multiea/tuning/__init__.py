@@ -1,0 +1,1 @@
+"""Tuning: settings chosen on validation seeds, by optuna (extra `tune`)."""
