@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from multiea.engines.embeddings import Embeddings
-from multiea.evidence.evidence import ATTRIBUTES, INSIDE, STRUCTURE, Evidence, Pair
+from multiea.evidence.evidence import ATTRIBUTES, INSIDE, NAMES, STRUCTURE, Evidence, Pair
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores
@@ -202,14 +202,14 @@ def _with_chance(found: Mapping[Pair, _Candidates], comparison: Comparison, weig
         return weights
     levels: dict[Pair, float] = {}
     for pair, one in found.items():
-        if one.evidence is None or STRUCTURE in one.evidence.kinds:
-            continue
+        if one.evidence is None or STRUCTURE in one.evidence.kinds or ATTRIBUTES not in one.evidence.kinds:
+            continue  # by names alone nobody stands out from namesakes
         kinds, of_pair = one.evidence.kinds, dict(zip(one.evidence.kinds, one.evidence.weights, strict=True))
         own = Weights({INSIDE: of_pair})
         left, right = (PairEvidence.of(side, INSIDE, own, kinds).added for side in every.lookalikes[pair])
         unknown = [np.setdiff1d(np.arange(size), known) for size, known in _sides(one, comparison, pair)]
         candidates = one.evidence.added[unknown[0]][:, unknown[1]].tocsr()
-        level = similarity_by_chance(candidates, (left, right), names_alone=ATTRIBUTES not in kinds)
+        level = similarity_by_chance(candidates, (left, right), with_names=NAMES in kinds)
         levels |= {} if level is None else {pair: level}
     return replace(weights, by_chance=levels)
 

@@ -19,7 +19,9 @@ SHARES, SHARES_WITH_STRUCTURE = (0.85, 0.1, 0.8), (1.0, 0.3, 0.0)
 CAUTION = 0.5  # of the log-odds against a doubtful candidate; the rest is left to calibration
 ODDS_AGAINST = 1.0  # log-odds against a candidate that is just doubtful
 CAUTION_ABOVE_CHANCE = 3.0  # log-odds by which a candidate must be better than the best that chance brings
+SURPLUS = 2  # candidates for each that chance brings
 LEAST_SURPLUS = 4.0  # entities with candidates that chance does not explain: fewer may be chance as well
+REPEATED = 0.8  # similarity inside a KG from which two entities may be the same
 DEVIATIONS = 2.0  # standard deviations by which chance may bring more than it did among lookalikes
 
 
@@ -43,32 +45,44 @@ def doubtful_similarity(added: sp.csr_array, most: float, *, with_structure: boo
 
 
 def similarity_by_chance(
-    candidates: sp.csr_array, lookalikes: tuple[sp.csr_array, sp.csr_array], *, names_alone: bool = False
+    candidates: sp.csr_array, lookalikes: tuple[sp.csr_array, sp.csr_array], *, with_names: bool
 ) -> float | None:
     """What the best candidates reach by chance, if none of them are better than chance: else None.
 
     Two entities of one KG are not the same, so what the best of them have in common is chance: namesakes, a shared
     date, a near number. If entities of two KGs find candidates no better than an entity finds inside its own KG, there
     are probably no counterparts. Counted from the most similar on, candidates have to be twice as many as lookalikes.
-    By names alone nobody stands out from namesakes, and more of them than inside a KG are enough. candidates: the
-    similarities of entities of two KGs; lookalikes: the same of some entities of each KG to its others.
+    One of the KGs may repeat entities: in the other they do stand out. Where both do, lookalikes that agree in nearly
+    everything, names included, are not counted. candidates: the similarities of entities of two KGs; lookalikes: the
+    same of some entities of each KG to its others.
     """
     best = [_two_best(side)[0] for side in (candidates, candidates.T.tocsr())]
-    inside = [_two_best(side)[0] for side in lookalikes[::-1]]  # entities of a look among those of b, as those of b do
+    others = map(_unequal, lookalikes) if with_names else lookalikes
+    inside = [_two_best(side)[0] for side in [*others][::-1]]  # entities of a look among those of b
     if not all(map(len, (*best, *inside))):
         return None
-    count = [np.full(len(other), len(one) / len(other)) for one, other in zip(best, inside, strict=True)]
-    value = np.concatenate([*best, *inside])
-    is_candidate = np.arange(len(value)) < sum(map(len, best))
-    lookalike = np.where(is_candidate, 0.0, np.concatenate([np.zeros(is_candidate.sum()), *count]))
-    order = np.argsort(-value, kind="stable")
-    found, chance = np.cumsum(is_candidate[order]), np.cumsum(lookalike[order])
-    chance += DEVIATIONS * np.sqrt(2 * chance) + DEVIATIONS**2  # a bound of what it may bring; pairs count twice
-    is_last = np.r_[np.diff(value[order]) != 0, True]  # equal values count together
-    wanted = 1 if names_alone else 2
-    if (found - wanted * chance)[is_last].max() >= LEAST_SURPLUS:
+    if any(_stand_out(found, chance) for found, chance in zip(best, inside, strict=True)):  # one KG may repeat entities
         return None
     return float(max(one.max() for one in inside))
+
+
+def _stand_out(best: np.ndarray, inside: np.ndarray) -> bool:
+    """Whether best candidates in a KG are clearly more similar than entities inside it are to each other."""
+    value = np.concatenate([best, inside])
+    order = np.argsort(-value, kind="stable")
+    is_candidate = order < len(best)
+    found, chance = np.cumsum(is_candidate), np.cumsum(~is_candidate) * (len(best) / len(inside))
+    chance += DEVIATIONS * np.sqrt(2 * chance) + DEVIATIONS**2  # a bound of what it may bring; pairs count twice
+    is_last = np.r_[np.diff(value[order]) != 0, True]  # equal values count together
+    return bool((found - SURPLUS * chance)[is_last].max() >= LEAST_SURPLUS)
+
+
+def _unequal(similarity: sp.csr_array) -> sp.csr_array:
+    """Without pairs that agree in nearly everything: these may be one entity twice."""
+    return sp.csr_array(
+        (np.where(similarity.data < REPEATED, similarity.data, 0), similarity.indices, similarity.indptr),
+        shape=similarity.shape,
+    )
 
 
 def lower_doubtful(
