@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from multiea.similarity import paths
-from multiea.similarity.block_scores import BlockScores
-from multiea.similarity.many_kgs import MANY, best_of_block, best_of_blocks, candidates_per_block
+from multiea.similarity.block_scores import BlockScores, Segments
+from multiea.similarity.many_kgs import MANY, kept_after_paths
 from multiea.similarity.paths import BestSteps
 from multiea.similarity.sparse_scores import SparseScores
 from support.scores import blocks_of_random_scores
@@ -66,21 +66,41 @@ def test_kgs_without_candidates_are_no_third_kgs() -> None:
 
 
 @pytest.mark.parametrize("is_dense", [True, False])
-def test_with_many_kgs_a_candidate_has_a_limited_number_in_each_of_them(
+def test_with_many_kgs_a_candidate_keeps_a_limited_number_in_each_and_the_mass_of_the_others(
     monkeypatch: pytest.MonkeyPatch, is_dense: bool
 ) -> None:
     monkeypatch.setattr(paths, "SPARSE", 1e9 if is_dense else 0)
     kgs, size = MANY + 9, 60
     direct = blocks_of((size,) * kgs)
-    row, column, _ = BestSteps(direct).with_direct(direct, 0.6, 0.1)
+    steps = BestSteps(direct)
+    row, column, values = steps.with_direct(direct, 0.6, 0.1)
     count = torch.bincount(row * kgs + column // size, minlength=kgs * size * kgs)
-    limit = candidates_per_block(kgs)
+    limit = kept_after_paths(kgs)
     assert limit < size
     assert limit <= count[count > 0].float().mean() < 2 * limit + 1
+    monkeypatch.setattr(paths, "kept_after_paths", lambda kgs: size)
+    every = BestSteps(direct)
+    row_of_all, column_of_all, all_values = every.with_direct(direct, 0.6, 0.1)
+    whole = BlockScores(Segments(row_of_all, column_of_all, direct.segments.sizes), all_values)
+    kept = BlockScores(Segments(row, column, direct.segments.sizes), values)
+    assert every.cut is not None
+    assert steps.cut is not None
+    assert not every.cut.any()
+    torch.testing.assert_close(kept.sums() + steps.cut, whole.sums(), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("sizes", [(5, 5, 5), (2, 7, 4), (1, 40)])
-def test_the_best_of_several_blocks_are_those_of_each(sizes: tuple[int, ...]) -> None:
-    block = torch.rand(6, sum(sizes), generator=torch.Generator().manual_seed(0)) - 0.3
-    expected = torch.cat([best_of_block(part, 3) for part in torch.split(block, list(sizes), dim=1)], dim=1)
-    assert torch.equal(best_of_blocks(block, sizes, 3), expected)
+def test_with_many_kgs_steps_lead_from_each_candidate_to_its_best_in_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kgs = MANY + 3
+    direct = blocks_of((6,) * kgs)
+    every = BestSteps(direct)
+    monkeypatch.setattr(paths, "STEPS", kgs - 2)  # as many as there are third KGs
+    assert torch.equal(BestSteps(direct).values, every.values)
+    monkeypatch.setattr(paths, "STEPS", 4)
+    best = BestSteps(direct)
+    assert every.divisor == kgs - 2
+    assert best.divisor == 16 / (kgs - 2)
+    for candidate in range(6 * kgs):
+        expected = every.values[every.row == candidate].sort(descending=True).values[:4]
+        assert torch.equal(best.values[best.row == candidate].sort(descending=True).values, expected)

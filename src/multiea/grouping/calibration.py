@@ -16,6 +16,7 @@ PRIOR = np.array([0.0, 1.0, 0.0])  # the score itself is the probability
 # Where names or attributes are compared as well, scores are too cautious: measured without seeds on tables and graphs.
 PRIOR_WITH_EVIDENCE = np.array([2.0, 2.0, 0.0])
 PRIOR_WEIGHT = 1.0
+NUMBERS_AT_ONCE = 1 << 23  # pairs of members: their features take several times as much memory
 MOST_UNJUDGED = 0.995  # where no seed judges names and attributes, nothing is certain, however clear it looks
 LEAST_CONFIDENCE = 0.35  # of a member where names or attributes are compared as well; seeds rarely judge weaker ones
 
@@ -48,7 +49,10 @@ class Calibration:
         Limited by the number of examples: even if all of them are right, the next pair may be wrong.
         """
         most = (self.examples + 1) / (self.examples + 2) if self.examples else self.most
-        return np.asarray(most / (1 + np.exp(-(_features(inside) @ np.array(self.coefficients)))))
+        at_once = max(1, NUMBERS_AT_ONCE // max(1, inside[:1].size))
+        parts = [inside[start : start + at_once] for start in range(0, max(len(inside), 1), at_once)]
+        logits = [_features(part) @ np.array(self.coefficients) for part in parts]
+        return np.concatenate([most / (1 + np.exp(-part)) for part in logits])
 
     def score_at(self, probability: float) -> float:
         """The score of a pair that is right with this probability, in a group of pairs like it."""

@@ -125,6 +125,8 @@ def total_scores(matches: Matches, scores: Scores, pools: Sequence[np.ndarray], 
     Repeated entities share the score of their counterpart; its total says whether it has a counterpart at all.
     """
     starts, total = offsets(map(len, pools)), matches.score.copy()
+    if not len(repeating):
+        return total
     owners = matches.owner[matches.left], matches.owner[matches.right]
     for a, b in combinations(range(len(pools)), 2):
         own = np.flatnonzero((owners[0] == a) & (owners[1] == b))

@@ -11,12 +11,13 @@ from multiea.graph.sparse import csr
 from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores, Segments
-from multiea.similarity.many_kgs import MANY, best_of_blocks, candidates_per_block
+from multiea.similarity.many_kgs import MANY, kept_after_paths
 from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores, top_per_group
 from multiea.similarity.sparse_sinkhorn import normalise
 from multiea.similarity.weights import Mixing
 
 CANDIDATES_PER_STEP = 10  # candidates in a third KG from which paths continue
+STEPS = 80  # from one candidate into all KGs together, where there are many KGs: its best ones
 PRODUCTS_WITH_MANY = 200  # paths from one candidate into one KG, where there are many KGs
 DENSE_NUMBERS, SPARSE = 1 << 26, 8  # a dense block has at most so many numbers, in all and for each path
 FINAL_SWEEPS = 10  # of Sinkhorn, after paths were added
@@ -35,16 +36,20 @@ def with_paths(direct: BlockScores, enhancement: Enhancement, mixing: Mixing, *,
     if mixing.direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
         direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
     steps = BestSteps(direct)
-    share = weight / max(steps.thirds, 1)  # of each third KG
+    share = weight / steps.divisor  # of each path
     row, column, values = steps.with_direct(direct, direct_weight, share)
     rest = direct_weight * (1 - direct.sums()).clamp(min=0) + share * steps.lost() if keeps_rest else None
+    if steps.cut is not None:  # without it, Sinkhorn would make the few that are kept look certain
+        rest = steps.cut if rest is None else rest + steps.cut
     return normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
 
 
 class BestSteps:
     """The best candidates of every entity in all KGs, from which paths are made.
 
-    row, column: joint numbers of candidates, segment after segment; values: their direct scores.
+    row, column: joint numbers of candidates, segment after segment; values: their direct scores. divisor: the weight of
+    all paths divided by it is that of each. cut: the mass of each candidate in each KG that with_direct left out,
+    (candidates, KGs); None where KGs are few and nothing is left out.
     """
 
     def __init__(self, direct: BlockScores) -> None:
@@ -57,12 +62,20 @@ class BestSteps:
             parts.append([part.index_select(0, high) for part in (half.number, half.mate, values)])
         number, mate, values = (torch.cat(part) for part in zip(*parts, strict=True))
         entry, number, _ = top_per_group(number, values, _candidates_per_step(self.thirds, segments.kgs))
+        values = values.index_select(0, entry)
+        self._all = number, values
+        self._reached = min(self.thirds, STEPS) if segments.kgs > MANY else self.thirds  # KGs that steps lead to
+        if self._reached < self.thirds:
+            kept = _best_of_candidates(number, values, segments.kgs)
+            entry, number, values = (part.index_select(0, kept) for part in (entry, number, values))
+        self.divisor = max(self._reached, 1) ** 2 / max(self.thirds, 1)
         self.row = torch.div(number, segments.kgs, rounding_mode="floor")
         self.column = torch.div(mate.index_select(0, entry), segments.kgs, rounding_mode="floor")
-        self.values = values.index_select(0, entry)
-        self._number = number
+        self.values, self._number = values, number
         counts = torch.bincount(number, minlength=segments.count)
         self._starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
+        is_cut = segments.kgs > MANY
+        self.cut = direct.score.new_zeros(segments.candidates, segments.kgs, dtype=torch.float64) if is_cut else None
 
     def paths(self, kg: int, targets: range) -> tuple[Tensor, Tensor]:
         """All paths of two steps from the candidates of a KG to those of later KGs, which follow each other.
@@ -132,13 +145,30 @@ class BestSteps:
         first, width = segments.offsets[targets.start], segments.offsets[targets.stop] - segments.offsets[targets.start]
         start, rows = segments.offsets[kg], segments.sizes[kg]
         if is_dense:
-            block = values.new_zeros(rows * width).index_add_(0, keys, values).view(rows, width)
-            row, column = self._best(block, targets).nonzero(as_tuple=True)
-            return row + start, column + first, block[row, column]
-        summed = SparseScores.summed(keys, values, (rows, max(width, 1)))
-        if segments.kgs > MANY:
-            summed = summed.best_of_rows_and_columns(candidates_per_block(segments.kgs))
+            block = values.new_zeros(rows * width).index_add_(0, keys, values)
+            keys = block.nonzero()[:, 0]
+            row = torch.div(keys, width, rounding_mode="floor")
+            summed = SparseScores(row, keys - row * width, block.index_select(0, keys), (rows, width))
+        else:
+            summed = SparseScores.summed(keys, values, (rows, max(width, 1)))
+        if self.cut is not None:
+            summed = self._best(summed, kg, targets, self.cut)
         return summed.row + start, summed.column + first, summed.values
+
+    def _best(self, summed: SparseScores, kg: int, targets: range, cut: Tensor) -> SparseScores:
+        """The best entries of each row in each later KG, and of each column; the mass of the others is noted as cut."""
+        segments = self._segments
+        first, start = segments.offsets[targets.start], segments.offsets[kg]
+        row, column = summed.row + start, summed.column + first
+        number = segments.of_ends(row, column) - start * segments.kgs
+        kept = torch.zeros(len(number), dtype=torch.bool, device=number.device)
+        for groups in (number, summed.column):
+            kept[top_per_group(groups, summed.values, kept_after_paths(segments.kgs))[0]] = True
+        left = torch.nonzero(~kept)[:, 0]
+        row, column, mass = (part.index_select(0, left) for part in (row, column, summed.values))
+        for ends in (segments.of_ends(row, column), segments.of_ends(column, row)):
+            cut.view(-1).index_add_(0, ends, mass.double())
+        return summed.take(torch.nonzero(kept)[:, 0])
 
     def lost(self) -> Tensor:
         """For each candidate and KG the mass that reaches a third KG from where no path goes on, (candidates, KGs).
@@ -146,20 +176,24 @@ class BestSteps:
         A third KG in which the candidate has no counterpart says nothing.
         """
         segments, values = self._segments, self.values.double()
-        into = values.new_zeros(segments.count).index_add_(0, self._number, values)
-        into = into.view(segments.candidates, segments.kgs)
+        into, reached = (self._sums(*some) for some in (self._all, (self._number, self.values)))
         starts = self._starts[:: segments.kgs].contiguous()  # sparse products on a GPU read it as if it were
         steps = csr(starts, self.column, values, (segments.candidates, segments.candidates))
         goes_on: Tensor = steps @ into.clamp(max=1)
-        return (into.sum(1, keepdim=True) - into - goes_on).clamp(min=0)
+        lost: Tensor = (reached.sum(1, keepdim=True) - reached - goes_on).clamp(min=0)
+        return lost if self._reached == self.thirds else lost * (self._reached / self.thirds)
 
-    def _best(self, block: Tensor, targets: range) -> Tensor:
-        """Which entries of a block of one KG against later ones are kept: where there are many KGs, the best."""
-        segments = self._segments
-        if segments.kgs <= MANY:
-            return block > 0
-        count, sizes = candidates_per_block(segments.kgs), [segments.sizes[kg] for kg in targets]
-        return best_of_blocks(block, sizes, count)
+    def _sums(self, number: Tensor, values: Tensor) -> Tensor:
+        """The sum of each segment, (candidates, KGs), in double precision."""
+        segments, values = self._segments, values.double()
+        total = values.new_zeros(segments.count).index_add_(0, number, values)
+        return total.view(segments.candidates, segments.kgs)
+
+
+def _best_of_candidates(number: Tensor, values: Tensor, kgs: int) -> Tensor:
+    """Which steps of each candidate are among its best in all KGs together, rising; number: of the segments."""
+    candidate = torch.div(number, kgs, rounding_mode="floor")
+    return top_per_group(candidate, values, STEPS)[0].sort().values
 
 
 def _candidates_per_step(thirds: int, kgs: int) -> int:

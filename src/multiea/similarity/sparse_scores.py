@@ -12,6 +12,7 @@ from multiea.data.groups import ABSENT
 from multiea.graph.sparse import sorted_unique
 from multiea.similarity.matrices import Matrix
 
+FEW = 3  # values of a group that are found one after the other, without sorting
 NEGLIGIBLE = 1e-6  # scores below this change no rank worth the memory
 
 
@@ -156,6 +157,8 @@ def top_per_group(groups: Tensor, values: Tensor, count: int) -> tuple[Tensor, T
     groups: the group of each entry, such as its row or column; values: at least zero. Of equal values the first entry
     comes first.
     """
+    if count <= FEW and len(values):
+        return _top_few_per_group(groups, values.float(), count)
     bits = values.float().view(torch.int32).long()  # floats from zero on sort like their bits
     order = torch.argsort((groups << 32) | (0x7FFFFFFF - bits), stable=True)
     group = groups.index_select(0, order)
@@ -163,3 +166,23 @@ def top_per_group(groups: Tensor, values: Tensor, count: int) -> tuple[Tensor, T
     rank = torch.arange(len(group), device=group.device) - (counts.cumsum(0) - counts).index_select(0, group)
     kept = torch.nonzero(rank < count)[:, 0]
     return order.index_select(0, kept), group.index_select(0, kept), rank.index_select(0, kept)
+
+
+def _top_few_per_group(groups: Tensor, values: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The same for a small count: the best of each group, then the best of the rest, and so on."""
+    total, nothing = int(groups.max()) + 1, len(values)
+    chosen = torch.full((total, count), nothing, device=groups.device)
+    entry = torch.arange(len(values), device=groups.device)
+    for rank in range(count):
+        best = values.new_full((total,), -1).scatter_reduce_(0, groups, values, "amax")
+        is_best = torch.nonzero(values == best.index_select(0, groups))[:, 0]
+        chosen[:, rank].scatter_reduce_(0, groups.index_select(0, is_best), entry.index_select(0, is_best), "amin")
+        if rank + 1 < count:
+            left = torch.ones(len(values), dtype=torch.bool, device=groups.device)
+            found = chosen[:, rank]
+            left[torch.searchsorted(entry, found[found < nothing])] = False
+            groups, values, entry = (part[left] for part in (groups, values, entry))
+            if not len(values):
+                break
+    group, place = torch.nonzero(chosen < nothing, as_tuple=True)
+    return chosen[group, place], group, place
