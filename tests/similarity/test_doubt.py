@@ -108,6 +108,16 @@ def test_a_few_counterparts_among_many_leftovers_are_not_chance() -> None:
     assert similarity_by_chance(spread(np.r_[best[12:], [0.9] * 12]), lookalikes, with_names=False) is None
 
 
+@pytest.mark.parametrize("size", [4, 10])
+def test_in_a_small_table_half_of_the_entities_with_counterparts_are_not_chance(size: int) -> None:
+    best = np.linspace(0.1, 0.3, size)
+    lookalikes = (spread(best), spread(best))
+    assert (
+        similarity_by_chance(spread(np.r_[best[: size // 2], [0.5] * (size // 2)]), lookalikes, with_names=True) is None
+    )
+    assert similarity_by_chance(spread(best), lookalikes, with_names=True) == pytest.approx(0.3)
+
+
 def test_a_kg_that_repeats_entities_does_not_hide_counterparts() -> None:
     best = np.random.default_rng(2).uniform(0.5, 1, 60)
     repeated, other = spread(best), spread(0.4 * best)

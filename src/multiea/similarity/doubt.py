@@ -23,6 +23,7 @@ SURPLUS = 2  # candidates for each that chance brings
 LEAST_SURPLUS = 4.0  # entities with candidates that chance does not explain: fewer may be chance as well
 REPEATED = 0.8  # similarity inside a KG from which two entities may be the same
 DEVIATIONS = 2.0  # standard deviations by which chance may bring more than it did among lookalikes
+ENOUGH = 1 / 3  # share of all entities of a small table: that many beyond chance are no chance, significant or not
 
 
 def doubtful_similarity(added: sp.csr_array, most: float, *, with_structure: bool) -> float | None:
@@ -51,10 +52,10 @@ def similarity_by_chance(
 
     Two entities of one KG are not the same, so what the best of them have in common is chance: namesakes, a shared
     date, a near number. If entities of two KGs find candidates no better than an entity finds inside its own KG, there
-    are probably no counterparts. Counted from the most similar on, candidates have to be twice as many as lookalikes.
-    One of the KGs may repeat entities: in the other they do stand out. Where both do, lookalikes that agree in nearly
-    everything, names included, are not counted. candidates: the similarities of entities of two KGs; lookalikes: the
-    same of some entities of each KG to its others.
+    are probably no counterparts. Counted from the most similar on, candidates have to be clearly more than twice as many
+    as lookalikes. One of the KGs may repeat entities: in the other they do stand out. Where both do, lookalikes that
+    agree in nearly everything, names included, are not counted. candidates: the similarities of entities of two KGs;
+    lookalikes: the same of some entities of each KG to its others.
     """
     best = [_two_best(side)[0] for side in (candidates, candidates.T.tocsr())]
     others = map(_unequal, lookalikes) if with_names else lookalikes
@@ -72,9 +73,10 @@ def _stand_out(best: np.ndarray, inside: np.ndarray) -> bool:
     order = np.argsort(-value, kind="stable")
     is_candidate = order < len(best)
     found, chance = np.cumsum(is_candidate), np.cumsum(~is_candidate) * (len(best) / len(inside))
-    chance += DEVIATIONS * np.sqrt(2 * chance) + DEVIATIONS**2  # a bound of what it may bring; pairs count twice
+    deviation = DEVIATIONS * np.sqrt(2 * chance) + DEVIATIONS**2  # by which it may bring more; pairs count twice
+    needed = np.minimum(LEAST_SURPLUS + SURPLUS * deviation, ENOUGH * len(best))
     is_last = np.r_[np.diff(value[order]) != 0, True]  # equal values count together
-    return bool((found - SURPLUS * chance)[is_last].max() >= LEAST_SURPLUS)
+    return bool((found - SURPLUS * chance >= needed)[is_last].any())
 
 
 def _unequal(similarity: sp.csr_array) -> sp.csr_array:
