@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from multiea.similarity import paths
+from multiea.similarity import many_kgs, paths
 from multiea.similarity.block_scores import BlockScores, Segments
 from multiea.similarity.many_kgs import MANY, kept_after_paths
 from multiea.similarity.paths import BestSteps
@@ -66,27 +66,35 @@ def test_kgs_without_candidates_are_no_third_kgs() -> None:
 
 
 @pytest.mark.parametrize("is_dense", [True, False])
-def test_with_many_kgs_a_candidate_keeps_a_limited_number_in_each_and_the_mass_of_the_others(
-    monkeypatch: pytest.MonkeyPatch, is_dense: bool
+@pytest.mark.parametrize(("kgs", "size"), [(MANY + 9, 60), (4, 200)])
+def test_with_many_kgs_or_candidates_a_limited_number_in_each_kg_is_kept_and_the_mass_of_the_others(
+    monkeypatch: pytest.MonkeyPatch, kgs: int, size: int, is_dense: bool
 ) -> None:
     monkeypatch.setattr(paths, "SPARSE", 1e9 if is_dense else 0)
-    kgs, size = MANY + 9, 60
+    monkeypatch.setattr(many_kgs, "VERY_MANY_CANDIDATES", 700)
     direct = blocks_of((size,) * kgs)
     steps = BestSteps(direct)
     row, column, values = steps.with_direct(direct, 0.6, 0.1)
     count = torch.bincount(row * kgs + column // size, minlength=kgs * size * kgs)
-    limit = kept_after_paths(kgs)
+    limit = kept_after_paths(kgs, kgs * size)
+    assert limit is not None
     assert limit < size
     assert limit <= count[count > 0].float().mean() < 2 * limit + 1
-    monkeypatch.setattr(paths, "kept_after_paths", lambda kgs: size)
+    monkeypatch.setattr(paths, "kept_after_paths", lambda kgs, candidates: size)
     every = BestSteps(direct)
     row_of_all, column_of_all, all_values = every.with_direct(direct, 0.6, 0.1)
     whole = BlockScores(Segments(row_of_all, column_of_all, direct.segments.sizes), all_values)
     kept = BlockScores(Segments(row, column, direct.segments.sizes), values)
     assert every.cut is not None
     assert steps.cut is not None
+    assert steps.cut.any()
     assert not every.cut.any()
     torch.testing.assert_close(kept.sums() + steps.cut, whole.sums(), rtol=1e-5, atol=1e-5)
+
+
+def test_up_to_some_size_all_scores_with_paths_are_kept() -> None:
+    assert kept_after_paths(MANY, many_kgs.VERY_MANY_CANDIDATES) is None
+    assert BestSteps(blocks_of((4, 3, 5))).cut is None
 
 
 def test_with_many_kgs_steps_lead_from_each_candidate_to_its_best_in_all_of_them(

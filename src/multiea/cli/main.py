@@ -11,6 +11,7 @@ import typer
 
 from multiea.cli import add, align, compare, config, data, demo, evaluate, explain, export, report, reproduce, tune
 from multiea.cli.console import out
+from multiea.foundation.memory import keep_freed_blocks
 from multiea.foundation.version import __version__
 
 COMMANDS = (
@@ -60,6 +61,7 @@ app.add_typer(config.app, name="config")
 
 def main() -> None:
     """Starts the command line."""
+    keep_freed_blocks()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # runs every `finally`, which removes temporary files
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):

@@ -1,12 +1,30 @@
-"""Peak memory of this process: over its lifetime, and since a given moment."""
+"""Memory of this process: its peak, over its lifetime or since a given moment, and what becomes of freed blocks."""
 
 from __future__ import annotations
 
+import ctypes
 import resource
 import sys
 from pathlib import Path
 
 RESET_PEAK, STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+MOST_KEPT, MOST_REUSED = 512 << 20, 32 << 20
+
+
+def keep_freed_blocks() -> None:
+    """Lets the C library use freed blocks again instead of giving them back: fresh pages take a tenth of the time.
+
+    Blocks above 32 MiB are still given back at once, and free memory above 512 MiB. Without glibc nothing changes.
+    """
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):
+        return
+    set_option(M_MMAP_THRESHOLD, MOST_REUSED)
+    set_option(M_TRIM_THRESHOLD, MOST_KEPT)
 
 
 class PeakMemory:

@@ -165,7 +165,7 @@ class _Rounds:
                 stale = 0 if f1 > highest else stale + 1
                 highest = max(highest, f1)
                 advance(1, f"{len(pseudo_labels):,} pseudo-labels")
-                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, highest, stale):
+                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, stale):
                     break
         assert best is not None
         return best
@@ -180,13 +180,13 @@ class _Rounds:
         """The maximum number of rounds."""
         return 1 if self._is_off else self._settings.bootstrap.rounds
 
-    def _is_settled(self, before: Groups, after: Groups, f1: float, highest: float, stale: int) -> bool:
+    def _is_settled(self, before: Groups, after: Groups, f1: float, stale: int) -> bool:
         """Whether another round would gain little; f1: on validation seeds; stale: rounds since it was highest."""
         if self._evidence is None:
             return len(after) <= (1 + LEAST_GROWTH) * len(before)
         if len(self._known.validation) and stale and f1 > 0:
             error = _standard_error(f1, self._validation_pairs)
-            patience = 1 if self._is_precise(f1) or 1 - highest < error else STALE_ROUNDS
+            patience = 1 if self._is_precise(f1) or 1 - f1 < error else STALE_ROUNDS
             if stale >= patience and error < KNOWN_WELL:
                 return True
         least = LEAST_CHANGE if len(self._known.validation) else LEAST_CHANGE_UNJUDGED

@@ -1,4 +1,7 @@
-"""Limits where there are many KGs: pairs of KGs grow with the square of their number, so each pair keeps less."""
+"""Limits where there are many KGs: pairs of KGs grow with the square of their number, so each pair keeps less.
+
+And where there are very many candidates.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ MANY = 11  # up to so many KGs nothing is limited
 CANDIDATES = 500  # of an entity in all KGs together
 FEWEST = 3  # candidates in each KG
 KEPT_AFTER_PATHS, FEWEST_KEPT = 200, 2  # scores of a candidate with paths in all KGs together, and in each KG
+VERY_MANY_CANDIDATES, KEPT_OF_VERY_MANY = 150_000, 30  # of all KGs; scores of each in each other KG
 SAMPLED = 2560  # other candidates of an entity in all KGs together, from which their mass is estimated
 
 
@@ -22,9 +26,14 @@ def candidates_per_block(kgs: int, wanted: int | None = None) -> int:
     return wanted if kgs <= MANY else min(wanted, limit)
 
 
-def kept_after_paths(kgs: int) -> int:
-    """How many scores with paths a candidate keeps in each other KG, where there are many; the rest is mass only."""
-    return max(FEWEST_KEPT, math.ceil(KEPT_AFTER_PATHS / max(kgs - 1, 1)))
+def kept_after_paths(kgs: int, candidates: int) -> int | None:
+    """How many scores with paths a candidate keeps in each other KG; the rest is mass only. None for all of them.
+
+    candidates: of all KGs. Where there are very many, most of the memory would be for scores that change no rank.
+    """
+    if kgs > MANY:
+        return max(FEWEST_KEPT, math.ceil(KEPT_AFTER_PATHS / max(kgs - 1, 1)))
+    return KEPT_OF_VERY_MANY if candidates > VERY_MANY_CANDIDATES else None
 
 
 def sample_per_block(kgs: int, wanted: int) -> int:

@@ -10,7 +10,7 @@ from torch import Tensor
 from multiea.graph.sparse import csr
 from multiea.settings.engines import PROPAGATION_WEIGHTS
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.block_scores import BlockScores, Segments
+from multiea.similarity.block_scores import BlockScores, Half, Segments
 from multiea.similarity.many_kgs import MANY, kept_after_paths
 from multiea.similarity.sparse_scores import NEGLIGIBLE, SparseScores, top_per_group
 from multiea.similarity.sparse_sinkhorn import normalise
@@ -49,32 +49,30 @@ class BestSteps:
 
     row, column: joint numbers of candidates, segment after segment; values: their direct scores. divisor: the weight of
     all paths divided by it is that of each. cut: the mass of each candidate in each KG that with_direct left out,
-    (candidates, KGs); None where KGs are few and nothing is left out.
+    (candidates, KGs); None where nothing is left out.
     """
 
     def __init__(self, direct: BlockScores) -> None:
         segments = self._segments = direct.segments
         self.thirds = sum(size > 0 for size in segments.sizes) - 2
-        parts = []
-        for half in segments.halves:
-            values = direct.score.index_select(0, half.entry)
-            high = torch.nonzero(values > NEGLIGIBLE)[:, 0]
-            parts.append([part.index_select(0, high) for part in (half.number, half.mate, values)])
+        count = _candidates_per_step(self.thirds, segments.kgs)
+        parts = [_best_of_half(half, direct.score, count) for half in segments.halves]
         number, mate, values = (torch.cat(part) for part in zip(*parts, strict=True))
-        entry, number, _ = top_per_group(number, values, _candidates_per_step(self.thirds, segments.kgs))
-        values = values.index_select(0, entry)
+        order = torch.argsort(number, stable=True)  # no segment has entries in both halves
+        number, mate, values = (part.index_select(0, order) for part in (number, mate, values))
         self._all = number, values
         self._reached = min(self.thirds, STEPS) if segments.kgs > MANY else self.thirds  # KGs that steps lead to
         if self._reached < self.thirds:
             kept = _best_of_candidates(number, values, segments.kgs)
-            entry, number, values = (part.index_select(0, kept) for part in (entry, number, values))
+            number, mate, values = (part.index_select(0, kept) for part in (number, mate, values))
         self.divisor = max(self._reached, 1) ** 2 / max(self.thirds, 1)
         self.row = torch.div(number, segments.kgs, rounding_mode="floor")
-        self.column = torch.div(mate.index_select(0, entry), segments.kgs, rounding_mode="floor")
+        self.column = torch.div(mate, segments.kgs, rounding_mode="floor")
         self.values, self._number = values, number
         counts = torch.bincount(number, minlength=segments.count)
         self._starts = torch.cat([counts.new_zeros(1), counts.cumsum(0)])
-        is_cut = segments.kgs > MANY
+        self._kept = kept_after_paths(segments.kgs, segments.candidates)
+        is_cut = self._kept is not None
         self.cut = direct.score.new_zeros(segments.candidates, segments.kgs, dtype=torch.float64) if is_cut else None
 
     def paths(self, kg: int, targets: range) -> tuple[Tensor, Tensor]:
@@ -151,11 +149,11 @@ class BestSteps:
             summed = SparseScores(row, keys - row * width, block.index_select(0, keys), (rows, width))
         else:
             summed = SparseScores.summed(keys, values, (rows, max(width, 1)))
-        if self.cut is not None:
-            summed = self._best(summed, kg, targets, self.cut)
+        if self.cut is not None and self._kept is not None:
+            summed = self._best(summed, kg, targets, self._kept, self.cut)
         return summed.row + start, summed.column + first, summed.values
 
-    def _best(self, summed: SparseScores, kg: int, targets: range, cut: Tensor) -> SparseScores:
+    def _best(self, summed: SparseScores, kg: int, targets: range, count: int, cut: Tensor) -> SparseScores:
         """The best entries of each row in each later KG, and of each column; the mass of the others is noted as cut."""
         segments = self._segments
         first, start = segments.offsets[targets.start], segments.offsets[kg]
@@ -163,7 +161,7 @@ class BestSteps:
         number = segments.of_ends(row, column) - start * segments.kgs
         kept = torch.zeros(len(number), dtype=torch.bool, device=number.device)
         for groups in (number, summed.column):
-            kept[top_per_group(groups, summed.values, kept_after_paths(segments.kgs))[0]] = True
+            kept[top_per_group(groups, summed.values, count)[0]] = True
         left = torch.nonzero(~kept)[:, 0]
         row, column, mass = (part.index_select(0, left) for part in (row, column, summed.values))
         for ends in (segments.of_ends(row, column), segments.of_ends(column, row)):
@@ -188,6 +186,15 @@ class BestSteps:
         segments, values = self._segments, values.double()
         total = values.new_zeros(segments.count).index_add_(0, number, values)
         return total.view(segments.candidates, segments.kgs)
+
+
+def _best_of_half(half: Half, score: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The best entries of each segment: their segments, the segments of their other ends, and their scores."""
+    values = score.index_select(0, half.entry)
+    high = torch.nonzero(values > NEGLIGIBLE)[:, 0]
+    number, values = half.number.index_select(0, high), values.index_select(0, high)
+    best, number, _ = top_per_group(number, values, count)
+    return number, half.mate.index_select(0, high.index_select(0, best)), values.index_select(0, best)
 
 
 def _best_of_candidates(number: Tensor, values: Tensor, kgs: int) -> Tensor:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
@@ -40,7 +42,8 @@ def signatures(kgs: Sequence[KnowledgeGraph], groups: Groups) -> Signatures:
 
     A mark counts less the more entities of the KG are next to it.
     """
-    parts = [_signatures_of_kg(kg, members) for kg, members in zip(kgs, groups.members.T, strict=True)]
+    with ThreadPoolExecutor(torch.get_num_threads()) as threads:  # scipy and numpy let other threads run
+        parts = list(threads.map(_signatures_of_kg, kgs, groups.members.T))
     return Signatures(np.concatenate([p.marks for p in parts]), np.concatenate([p.weights for p in parts]))
 
 
