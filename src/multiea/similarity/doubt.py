@@ -52,10 +52,10 @@ def similarity_by_chance(
 
     Two entities of one KG are not the same, so what the best of them have in common is chance: namesakes, a shared
     date, a near number. If entities of two KGs find candidates no better than an entity finds inside its own KG, there
-    are probably no counterparts. Counted from the most similar on, candidates have to be clearly more than twice as many
-    as lookalikes. One of the KGs may repeat entities: in the other they do stand out. Where both do, lookalikes that
-    agree in nearly everything, names included, are not counted. candidates: the similarities of entities of two KGs;
-    lookalikes: the same of some entities of each KG to its others.
+    are probably no counterparts. Counted from the most similar on, candidates have to be clearly more than twice as
+    many as lookalikes. One of the KGs may repeat entities: in the other they do stand out. Where both do, lookalikes
+    that agree in nearly everything, names included, are not counted. candidates: the similarities of entities of two
+    KGs; lookalikes: the same of some entities of each KG to its others.
     """
     best = [_two_best(side)[0] for side in (candidates, candidates.T.tocsr())]
     others = map(_unequal, lookalikes) if with_names else lookalikes
