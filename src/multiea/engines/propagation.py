@@ -45,19 +45,23 @@ class EmbeddingSizes:
 
 
 @dataclass(frozen=True)
-class _RandomVectors:
-    """What all KGs share: random projections and signs, and the mark of each group, (groups, d)."""
+class RandomVectors:
+    """What all KGs share: random projections and signs, and the mark of each group, (groups, d).
+
+    seed_of_marks: for marks that are made of hashes instead, where they are many.
+    """
 
     to_relation_numbers: Tensor
     to_relation_view: Tensor
     column_signs: Tensor
     near_signs: Tensor
     marks: Tensor
+    seed_of_marks: int
 
     @classmethod
     def drawn(
         cls, groups: int, settings: Propagation, sizes: EmbeddingSizes, random_state: int, device: torch.device
-    ) -> _RandomVectors:
+    ) -> RandomVectors:
         """Drawn on the CPU, so that every device gets the same numbers."""
         generator = torch.Generator().manual_seed(random_state)
         hops, dimensions = settings.hops, sizes.dimensions
@@ -71,7 +75,8 @@ class _RandomVectors:
 
         projections = projection(sizes.relation_numbers), projection(dimensions // 4)
         all_signs = signs(hops + 1), signs(hops)
-        return cls(*projections, *all_signs, normalize(torch.randn(groups, dimensions, generator=generator)))
+        marks = normalize(torch.randn(groups, dimensions, generator=generator))
+        return cls(*projections, *all_signs, marks, int(torch.randint(2**62, (1,), generator=generator)))
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ def embed(
     device = adjacencies[0].degrees.device
     entities = sum(adjacency.entities for adjacency in adjacencies)
     sizes = EmbeddingSizes.of(settings, entities)
-    random = _RandomVectors.drawn(len(groups), settings, sizes, random_state, device)
+    random = RandomVectors.drawn(len(groups), settings, sizes, random_state, device)
     marks = random.marks
     if group_weights is not None:
         marks *= torch.from_numpy(group_weights).float()[:, None]
@@ -156,7 +161,7 @@ def _marked(adjacency: Adjacency, members: Tensor, marks: Tensor) -> Tensor:
     return state
 
 
-def _flow(adjacency: Adjacency, state: Tensor, random: _RandomVectors, settings: Propagation) -> _Flow:
+def _flow(adjacency: Adjacency, state: Tensor, random: RandomVectors, settings: Propagation) -> _Flow:
     relations: list[Tensor] = []
     relation_state = state.new_zeros(adjacency.relations, state.shape[1])
     columns = state * random.column_signs[0]  # random signs separate hops in one space, as a random projection does
@@ -178,7 +183,7 @@ def _flow(adjacency: Adjacency, state: Tensor, random: _RandomVectors, settings:
 class _Views:
     """The four views of entities: neighbours by relation, marks at the last hop, nearer marks, relations only."""
 
-    def __init__(self, flow: _Flow, numbers: Tensor, random: _RandomVectors, settings: Propagation) -> None:
+    def __init__(self, flow: _Flow, numbers: Tensor, random: RandomVectors, settings: Propagation) -> None:
         self._near, self._last, self._numbers, self._weights = flow.near, flow.last, numbers, settings.view_weights
         parts = flow.columns.view(len(flow.columns), -1, settings.columns)
         self._parts = parts.transpose(0, 1).contiguous()  # (parts, n, columns)

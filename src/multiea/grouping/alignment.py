@@ -27,6 +27,7 @@ from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.enhancement import Pairs
+from multiea.similarity.large_scores import LargeScores
 from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
@@ -209,6 +210,6 @@ def scores_in_given_order(
     given = order.given_columns
     by_given = {given[kg]: order.given_positions[kg][pool] for kg, pool in enumerate(pools)}
     positions = [by_given[kg] for kg in range(len(pools))]
-    if isinstance(scores, BlockScores):
+    if isinstance(scores, BlockScores | LargeScores):
         return scores.renumbered([given.index(kg) for kg in range(len(pools))]), positions
     return {(given[a], given[b]): matrix for (a, b), matrix in scores.items()}, positions

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +24,13 @@ from multiea.pipeline.propagator import Propagator, SecondView, is_uneven
 from multiea.pipeline.pseudo_labels import select_anchors, select_matches, select_pseudo_labels
 from multiea.pipeline.warm_start import WarmStart, without_leakage
 from multiea.settings.tree import AlignSettings
-from multiea.similarity.pools import Comparable, EmbedPair, candidate_pools, pool_similarities_with_weights
+from multiea.similarity.pools import (
+    Comparable,
+    EmbeddingsOfKGs,
+    EmbedPair,
+    candidate_pools,
+    pool_similarities_with_weights,
+)
 from multiea.similarity.search import is_exact
 from multiea.similarity.signatures import signatures
 from multiea.similarity.weights import UNJUDGED, Weights
@@ -90,7 +94,6 @@ def propagate(
     groups whose members, not whose links, limit where pseudo-labels may come from with bootstrap pool `test`.
     """
     known = _KnownGroups.of(task, settings.random_state, warm_start)
-    propagator = Propagator(task, settings, second_view, device)
     all_known = task.seeds.joined(known.all_completed)
     final_pools = candidate_pools("all", task, all_known, known.validation)
     is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, final_pools)], device)
@@ -98,18 +101,19 @@ def propagate(
     history["search"] = "restricted" if is_blocked else "exact"
     history |= {} if warm_start is None else {"warm_start_groups": len(warm_start.pseudo_labels)}
     pools = _round_pools(task, settings, known, test_entities)
+    propagator = Propagator(task, settings, second_view, pools, device, is_blocked=is_blocked)
     rounds = _Rounds(task, settings, known, propagator, pools, evidence)
     best = rounds.run(history)
     marks = all_known.joined(best.pseudo_labels.take(best.pseudo_labels.apart_from(all_known)))
     history["marks"] = len(marks)
     embeddings = Embeddings(torch.zeros(int(task.entity_offsets[-1]), 1, device=device))
     if rounds.has_structure and len(marks):
-        embeddings = Embeddings.joined(propagator.embed(marks, len(task.seeds), len(history["rounds"])))
+        embeddings = propagator.embed_all(marks, len(task.seeds), len(history["rounds"]))
     embeddings = embeddings.as_stored()  # so that an opened run scores the same
     return LearnedEmbeddings(
         embeddings,
         history,
-        signatures=signatures(task.kgs, marks) if is_blocked else None,
+        signatures=signatures(propagator.edges, marks) if is_blocked else None,
         calibration=best.calibration,
         weights=best.weights,
         evidence=None if evidence is None else with_neighbours(evidence, task.kgs, marks),
@@ -131,11 +135,8 @@ class _Rounds:
         self._evidence = evidence
         self._task, self._settings, self._known = task, settings, known
         self._propagator, self._pools = propagator, pools
-        self._outgoing = [
-            adjacency.outgoing_of(pool) for adjacency, pool in zip(propagator.adjacencies, pools, strict=True)
-        ]
-        device = propagator.adjacencies[0].degrees.device
-        self._is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, pools)], device)
+        exact = settings.enhancement.candidates is None or is_exact([*map(len, pools)], propagator.device)
+        self._is_blocked = not exact
         pairs = int(np.triu(known.validation.overlap(), 1).sum())
         self._validation_pairs = max(pairs, 1)
 
@@ -211,18 +212,17 @@ class _Rounds:
     def _scores(self, number: int, marks: Groups, weights: Weights, anchors: Groups) -> tuple[Scores, Weights]:
         """The scores of a round, from embeddings and all other evidence, and the weights learned for it."""
         task, evidence, validation = self._task, self._evidence, self._known.validation
-        near_marks = signatures(task.kgs, marks) if self._is_blocked and len(marks) else None
+        near_marks = signatures(self._propagator.edges, marks) if self._is_blocked and len(marks) else None
         embeddings: Embeddings | EmbedPair
         if evidence is not None and (not len(marks) or not self.has_structure):
             evidence = evidence.without_structure()
             embeddings = Embeddings(torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device))
         elif evidence is not None and is_uneven(marks) and not self._propagator.is_fused:
             evidence = with_neighbours(evidence, task.kgs, marks)
-            embeddings = self._propagator.embed_pairs(marks, number, self._outgoing)
+            embeddings = self._propagator.embed_pairs(marks, number)
         else:
             evidence = None if evidence is None else with_neighbours(evidence, task.kgs, marks)
-            of_kgs = self._propagator.embed(marks, len(self._known.seeds), number, self._outgoing)
-            embeddings = partial(_of_pair, of_kgs)
+            embeddings = EmbeddingsOfKGs(self._propagator.embed(marks, len(self._known.seeds), number))
         compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
         enhancement = self._settings.enhancement
         return pool_similarities_with_weights(
@@ -247,10 +247,6 @@ class _Rounds:
         confident = replace(calibration, threshold=bootstrap.trust_in_members).apply(groups, inside).groups
         selected = select_pseudo_labels(*cliques(matches, task.kg_names), confident, validation, bootstrap)
         return selected, calibration, f1
-
-
-def _of_pair(of_kgs: Sequence[Embeddings], a: int, b: int) -> tuple[Embeddings, Embeddings]:
-    return of_kgs[a], of_kgs[b]
 
 
 def _standard_error(share: float, count: int) -> float:

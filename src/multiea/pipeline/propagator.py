@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -13,6 +14,7 @@ from multiea.data.task import Task
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
 from multiea.engines.embeddings import Embeddings
 from multiea.engines.propagation import embed
+from multiea.kernels.edges import Edges
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.many_kgs import MANY
 from multiea.similarity.pools import EmbedPair
@@ -30,60 +32,97 @@ class SecondView:
 
 
 class Propagator:
-    """Embeds a task from any set of marks, fused with a second view where there is one."""
+    """Embeds a task from any set of marks, fused with a second view where there is one.
+
+    pools: for each KG the entities that are embedded in rounds. is_large: whether KGs are so large that kernels do it.
+    """
 
     def __init__(
-        self, task: Task, settings: AlignSettings, second_view: SecondView | None, device: torch.device
+        self,
+        task: Task,
+        settings: AlignSettings,
+        second_view: SecondView | None,
+        pools: Sequence[np.ndarray],
+        device: torch.device,
+        *,
+        is_blocked: bool,
     ) -> None:
-        self._settings, self._second_view = settings, second_view
-        self._sizes = [len(kg.entities) for kg in task.kgs]
+        self._settings, self._second_view, self._kgs, self._pools = settings, second_view, task.kgs, pools
         self.device = device
-        self.adjacencies = [Adjacency(kg, device) for kg in task.kgs]
+        self.is_large = is_blocked and second_view is None and device.type == "cpu"
 
     @property
     def is_fused(self) -> bool:
         """Whether embeddings of another engine are compared as well."""
         return self._second_view is not None
 
-    def embed(
-        self, marks: Groups, seeds: int, number: int, outgoing: Sequence[OutgoingEdges] | None = None
-    ) -> list[Embeddings]:
-        """For each KG the embeddings from marks, of which the first are seeds. number: of the round.
+    @cached_property
+    def edges(self) -> list[Edges]:
+        """The edges of all KGs, for kernels."""
+        return [Edges.of(kg.triples, len(kg.entities), len(kg.relations)) for kg in self._kgs]
 
-        outgoing: the edges of the entities to embed in a round; None for the final embeddings of all entities.
-        """
-        view = self._second_view
+    @cached_property
+    def _adjacencies(self) -> list[Adjacency]:
+        return [Adjacency(kg, self.device) for kg in self._kgs]
+
+    @cached_property
+    def _outgoing(self) -> list[OutgoingEdges]:
+        """The outgoing edges of the entities that are embedded in rounds."""
+        return [of_kg.outgoing_of(pool) for of_kg, pool in zip(self._adjacencies, self._pools, strict=True)]
+
+    def embed_all(self, marks: Groups, seeds: int, number: int) -> Embeddings:
+        """The embeddings of all entities, KG after KG, from marks, of which the first are seeds."""
+        if not self.is_large:
+            return Embeddings.joined(self.embed(marks, seeds, number, is_final=True))
         weights = _mark_weights(marks, seeds, self._settings.bootstrap.partial_weight)
-        own = self._embed(self.adjacencies, marks, number, weights, outgoing)
+        return self._embed_large(range(len(self._kgs)), marks, number, weights, is_final=True)
+
+    def embed(self, marks: Groups, seeds: int, number: int, *, is_final: bool = False) -> list[Embeddings]:
+        """For each KG the embeddings from marks, of which the first are seeds; of all entities in the end.
+
+        number: of the round.
+        """
+        view, kgs = self._second_view, range(len(self._kgs))
+        weights = _mark_weights(marks, seeds, self._settings.bootstrap.partial_weight)
+        own = self._embed(kgs, marks, number, weights, is_final=is_final)
         if view is None:
             return own
-        others = (view.final if outgoing is None else view.without_validation).split(self._sizes)
-        if outgoing is not None:
-            others = [other[edges.entities] for other, edges in zip(others, outgoing, strict=True)]
+        others = (view.final if is_final else view.without_validation).split([len(kg.entities) for kg in self._kgs])
+        if not is_final:
+            others = [other[torch.from_numpy(pool)] for other, pool in zip(others, self._pools, strict=True)]
         return [fuse(one, other, view.weight) for one, other in zip(own, others, strict=True)]
 
-    def embed_pairs(self, marks: Groups, number: int, outgoing: Sequence[OutgoingEdges]) -> EmbedPair:
+    def embed_pairs(self, marks: Groups, number: int) -> EmbedPair:
         """Embeddings of each pair of KGs from the marks that both have; where marks are uneven, others are noise."""
 
         def of_pair(a: int, b: int) -> tuple[Embeddings, Embeddings]:
             both = marks.present[:, a] & marks.present[:, b]
             shared = Groups((marks.kg_names[a], marks.kg_names[b]), marks.members[both][:, [a, b]])
-            edges = [outgoing[a], outgoing[b]]
-            left, right = self._embed([self.adjacencies[a], self.adjacencies[b]], shared, number, None, edges)
+            left, right = self._embed((a, b), shared, number, None)
             return left, right
 
         return of_pair
 
     def _embed(
-        self,
-        adjacencies: Sequence[Adjacency],
-        marks: Groups,
-        number: int,
-        weights: np.ndarray | None,
-        outgoing: Sequence[OutgoingEdges] | None,
+        self, kgs: Sequence[int], marks: Groups, number: int, weights: np.ndarray | None, *, is_final: bool = False
     ) -> list[Embeddings]:
-        random_state = (self._settings.random_state * 1_000_003 + number) % 2**63
-        return embed(adjacencies, marks, self._settings.propagation, random_state, weights, outgoing)
+        if self.is_large:
+            joint = self._embed_large(kgs, marks, number, weights, is_final=is_final)
+            return joint.split([len(self._pools[kg]) for kg in kgs])
+        outgoing = None if is_final else [self._outgoing[kg] for kg in kgs]
+        adjacencies = [self._adjacencies[kg] for kg in kgs]
+        return embed(adjacencies, marks, self._settings.propagation, self._random_state(number), weights, outgoing)
+
+    def _embed_large(
+        self, kgs: Sequence[int], marks: Groups, number: int, weights: np.ndarray | None, *, is_final: bool
+    ) -> Embeddings:
+        from multiea.engines import large_flow  # deferred: numba takes a second, and small KGs need none
+
+        edges, pools = [self.edges[kg] for kg in kgs], None if is_final else [self._pools[kg] for kg in kgs]
+        return large_flow.embed(edges, marks, self._settings.propagation, self._random_state(number), weights, pools)
+
+    def _random_state(self, number: int) -> int:
+        return (self._settings.random_state * 1_000_003 + number) % 2**63
 
 
 def is_uneven(marks: Groups) -> bool:

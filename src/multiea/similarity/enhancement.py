@@ -95,12 +95,16 @@ class ScaledMatrix(Matrix):
         return block if self._column_factors is None else block * self._column_factors
 
 
-def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tuple[BlockScores, Weights]:
+def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tuple[Pairs, Weights]:
     """The same with the best candidates of each entity only, by all evidence; and the weights of the evidence.
 
     Where known pairs teach the weights and there are third KGs, they also choose how direct scores and paths are mixed:
     the way that ranks most of their members first.
     """
+    if comparison.large is not None:
+        from multiea.similarity.large_similarities import large_similarities  # deferred: small KGs need no numba
+
+        return large_similarities(comparison.large, enhancement), comparison.weights
     compared, weights = compare(comparison, enhancement)
     known, keeps_rest = comparison.known, comparison.evidence is not None
     is_chosen = comparison.chooses_mixing and len(comparison.sizes) > 2 and enhancement.mode == "sharpened"

@@ -55,7 +55,7 @@ class BestSteps:
     def __init__(self, direct: BlockScores) -> None:
         segments = self._segments = direct.segments
         self.thirds = sum(size > 0 for size in segments.sizes) - 2
-        count = _candidates_per_step(self.thirds, segments.kgs)
+        count = candidates_per_step(self.thirds, segments.kgs)
         parts = [_best_of_half(half, direct.score, count) for half in segments.halves]
         number, mate, values = (torch.cat(part) for part in zip(*parts, strict=True))
         order = torch.argsort(number, stable=True)  # no segment has entries in both halves
@@ -203,7 +203,8 @@ def _best_of_candidates(number: Tensor, values: Tensor, kgs: int) -> Tensor:
     return top_per_group(candidate, values, STEPS)[0].sort().values
 
 
-def _candidates_per_step(thirds: int, kgs: int) -> int:
+def candidates_per_step(thirds: int, kgs: int) -> int:
+    """How many candidates of an entity in a third KG paths continue from."""
     if kgs <= MANY:
         return CANDIDATES_PER_STEP
     return max(1, math.isqrt(PRODUCTS_WITH_MANY // max(thirds, 1)))

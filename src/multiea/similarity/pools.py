@@ -18,11 +18,24 @@ from multiea.evidence.evidence import Evidence
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison, KnownPairs
 from multiea.similarity.enhancement import Pairs, similarities, sparse_similarities
+from multiea.similarity.search import is_exact
+from multiea.similarity.sides import Side
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
 
 POOLS = ("test", "all")
 EmbedPair = Callable[[int, int], tuple[Embeddings, Embeddings]]
+
+
+@dataclass(frozen=True)
+class EmbeddingsOfKGs:
+    """Gives the embeddings of the candidates of two KGs; parts: those of each KG."""
+
+    parts: Sequence[Embeddings]
+
+    def __call__(self, a: int, b: int) -> tuple[Embeddings, Embeddings]:
+        """Those of KGs a and b."""
+        return self.parts[a], self.parts[b]
 
 
 @dataclass(frozen=True)
@@ -96,11 +109,33 @@ def _comparison(task: Task, compared: Comparable, pools: Sequence[np.ndarray]) -
     signatures = None if compared.signatures is None else [compared.signatures[part] for part in ids]
     evidence = None if compared.evidence is None else compared.evidence.within(pools)
     sizes = [*map(len, pools)]
+    large = None
+    if signatures is not None and evidence is None and compared.device.type == "cpu":
+        large = _sides(task, embeddings, pools, signatures)
     device = embeddings.device if isinstance(embeddings, Embeddings) else compared.device
     prepared = (
         _prepared(embeddings, ids, is_kept=signatures is None) if isinstance(embeddings, Embeddings) else embeddings
     )
-    return Comparison(sizes, device, prepared, signatures, evidence, compared.weights, all_evidence=compared.evidence)
+    return Comparison(
+        sizes, device, prepared, signatures, evidence, compared.weights, all_evidence=compared.evidence, large=large
+    )
+
+
+def _sides(
+    task: Task, embeddings: Embeddings | EmbedPair, pools: Sequence[np.ndarray], signatures: Sequence[Signatures]
+) -> list[Side] | None:
+    """The candidates of each KG for kernels; None where their embeddings are not in 8 bits, or depend on the pair."""
+    if isinstance(embeddings, Embeddings):
+        parts = embeddings.split([len(kg.entities) for kg in task.kgs])
+        rows: list[np.ndarray] = list(pools)
+    elif isinstance(embeddings, EmbeddingsOfKGs):
+        parts = list(embeddings.parts)
+        rows = [np.arange(len(pool)) for pool in pools]
+    else:
+        return None
+    if any(part.scale is None for part in parts) or is_exact([*map(len, pools)], parts[0].device):
+        return None
+    return [Side(*one) for one in zip(parts, rows, signatures, strict=True)]
 
 
 def _prepared(embeddings: Embeddings, ids: Sequence[np.ndarray], *, is_kept: bool) -> EmbedPair:

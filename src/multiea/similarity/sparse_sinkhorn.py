@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -116,3 +117,16 @@ def _mean_mass(sampled: Tensor, lowest: Tensor, highest: float, temperature: flo
             cosines = cosines.double()
         parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
     return torch.cat(parts).double()
+
+
+def mean_mass(
+    embeddings: Embeddings, which: np.ndarray, sample: Embeddings, lowest: Tensor, highest: float, temperature: float
+) -> Tensor:
+    """The same from embeddings of which some are compared, so that cosines with the sample need not be kept."""
+    size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
+    parts = [torch.zeros(0, dtype=torch.float64)]
+    for start in range(0, len(which), size):
+        rows = slice(start, start + size)
+        block = embeddings[torch.from_numpy(which[rows])].cosines(sample)
+        parts.append(_mean_mass(block, lowest[rows], highest, temperature))
+    return torch.cat(parts)

@@ -1,0 +1,228 @@
+"""Scores of pairs of two KGs, as rows and as columns: built from lists of candidates, summed, cut, compared."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from multiea.kernels.compiling import kernel
+from multiea.kernels.nearest_marks import CHUNKS, insert
+from multiea.kernels.shared_marks import replace_least
+
+
+@kernel
+def joined_lists(forward: tuple, backward: tuple) -> tuple[np.ndarray, ...]:
+    """The union of two lists of candidates: starts of rows, columns (rising in each row) and values, each pair once.
+
+    forward: columns of each row and values, (rows, count); backward: rows of each column and values, (columns, count).
+    -1 where there are fewer. Only positive values are kept.
+    """
+    columns, values = forward
+    rows, others = backward
+    sizes = np.zeros(len(columns) + 1, np.int64)
+    for row in prange(len(columns)):
+        for k in range(columns.shape[1]):
+            sizes[row + 1] += columns[row, k] >= 0 and values[row, k] > 0
+    for column in range(len(rows)):
+        for k in range(rows.shape[1]):
+            if rows[column, k] >= 0 and others[column, k] > 0:
+                sizes[rows[column, k] + 1] += 1
+    bounds = np.cumsum(sizes)
+    place, found = np.empty(bounds[-1], np.int32), np.empty(bounds[-1], np.float32)
+    filled = bounds[:-1].copy()
+    for column in range(len(rows)):  # columns rise, so that these entries are sorted
+        for k in range(rows.shape[1]):
+            row = rows[column, k]
+            if row >= 0 and others[column, k] > 0:
+                place[filled[row]], found[filled[row]] = column, others[column, k]
+                filled[row] += 1
+    kept = np.zeros(len(columns) + 1, np.int64)
+    for row in prange(len(columns)):
+        start, end = bounds[row], filled[row]
+        for k in range(columns.shape[1]):
+            if columns[row, k] >= 0 and values[row, k] > 0:
+                place[end], found[end] = columns[row, k], values[row, k]
+                end += 1
+        order = np.argsort(place[start:end], kind="mergesort")
+        sorted_place, sorted_found = place[start:end][order], found[start:end][order]
+        count = 0
+        for k in range(len(order)):
+            if k == 0 or sorted_place[k] != sorted_place[k - 1]:
+                place[start + count], found[start + count] = sorted_place[k], sorted_found[k]
+                count += 1
+        kept[row + 1] = count
+    return packed(bounds, np.cumsum(kept), place, found)
+
+
+@kernel
+def packed(bounds: np.ndarray, starts: np.ndarray, column: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Rows without gaps; bounds: where each row begins so far, starts: where it shall begin."""
+    columns, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    for row in prange(len(starts) - 1):
+        size = starts[row + 1] - starts[row]
+        columns[starts[row] : starts[row + 1]] = column[bounds[row] : bounds[row] + size]
+        values[starts[row] : starts[row + 1]] = value[bounds[row] : bounds[row] + size]
+    return starts, columns, values
+
+
+@kernel
+def transposed(starts: np.ndarray, column: np.ndarray, columns: int) -> tuple[np.ndarray, ...]:
+    """The same entries by columns: starts of columns, the row of each entry, and its place among the rows."""
+    sizes = np.zeros(columns + 1, np.int64)
+    for entry in range(len(column)):
+        sizes[column[entry] + 1] += 1
+    bounds = np.cumsum(sizes)
+    filled = bounds[:-1].copy()
+    row_of, place = np.empty(len(column), np.int32), np.empty(len(column), np.int64)
+    for row in range(len(starts) - 1):
+        for entry in range(starts[row], starts[row + 1]):
+            to = filled[column[entry]]
+            row_of[to], place[to] = row, entry
+            filled[column[entry]] += 1
+    return bounds, row_of, place
+
+
+@kernel
+def lowest_values(starts: np.ndarray, values: np.ndarray, empty: float) -> np.ndarray:
+    """The lowest value of each row; `empty` where there is none."""
+    result = np.full(len(starts) - 1, empty, np.float32)
+    for row in prange(len(result)):
+        for entry in range(starts[row], starts[row + 1]):
+            result[row] = min(result[row], values[entry])
+    return result
+
+
+@kernel
+def weighted_sums(starts: np.ndarray, column: np.ndarray, values: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """The sum of each row, its values times the factors of their columns, in double precision."""
+    result = np.zeros(len(starts) - 1)
+    for row in prange(len(result)):
+        total = 0.0
+        for entry in range(starts[row], starts[row + 1]):
+            total += values[entry] * factors[column[entry]]
+        result[row] = total
+    return result
+
+
+@kernel
+def scaled_rows(
+    starts: np.ndarray, column: np.ndarray, values: np.ndarray, row_factors: np.ndarray, factors: np.ndarray
+) -> np.ndarray:
+    """All values times the factors of their rows and columns."""
+    result = np.empty(len(values), np.float32)
+    for row in prange(len(starts) - 1):
+        for entry in range(starts[row], starts[row + 1]):
+            result[entry] = values[entry] * row_factors[row] * factors[column[entry]]
+    return result
+
+
+@kernel
+def above(starts: np.ndarray, column: np.ndarray, values: np.ndarray, least: float) -> tuple[np.ndarray, ...]:
+    """The entries with a value above `least`: starts, columns and values."""
+    kept = np.zeros(len(starts), np.int64)
+    for row in prange(len(starts) - 1):
+        for entry in range(starts[row], starts[row + 1]):
+            kept[row + 1] += values[entry] > least
+    bounds = np.cumsum(kept)
+    columns, others = np.empty(bounds[-1], np.int32), np.empty(bounds[-1], np.float32)
+    for row in prange(len(starts) - 1):
+        to = bounds[row]
+        for entry in range(starts[row], starts[row + 1]):
+            if values[entry] > least:
+                columns[to], others[to] = column[entry], values[entry]
+                to += 1
+    return bounds, columns, others
+
+
+@kernel
+def best_of_rows(starts: np.ndarray, column: np.ndarray, values: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
+    """The largest values of each row, largest first: columns, -1 where there are fewer, and values, (rows, count)."""
+    columns = np.full((len(starts) - 1, count), -1, np.int32)
+    best = np.zeros((len(starts) - 1, count), np.float32)
+    for row in prange(len(columns)):
+        found = 0
+        for entry in range(starts[row], starts[row + 1]):
+            found = insert(columns[row], best[row], found, column[entry], values[entry])
+    return columns, best
+
+
+@kernel
+def paths(
+    direct: tuple, shares: tuple, first: tuple, second: tuple, starts_of_thirds: np.ndarray, columns: int, most: int
+) -> tuple[np.ndarray, ...]:
+    """Direct scores and paths of two steps, summed up: the `most` best columns of each row with their values.
+
+    direct: starts, columns and values. shares: of direct scores, and of each path. first: the best candidates of each
+    row in each third KG and their scores, (thirds, rows, steps); second: those of the candidates of all third KGs, one
+    KG after the other, among the columns; starts_of_thirds: where those of each begin. Also the sum of what each row
+    has beside these.
+    """
+    starts, column, values = direct
+    steps, step_values = first
+    next_steps, next_values = second
+    rows, chunks = len(starts) - 1, CHUNKS
+    kept, best = np.full((rows, most), -1, np.int32), np.zeros((rows, most), np.float32)
+    others = np.zeros(rows)
+    for chunk in prange(chunks):
+        total, touched = np.zeros(columns, np.float32), np.empty(columns, np.int32)
+        for row in range(chunk * rows // chunks, (chunk + 1) * rows // chunks):
+            count = 0
+            for entry in range(starts[row], starts[row + 1]):
+                touched[count] = column[entry]
+                count += 1
+                total[column[entry]] = shares[0] * values[entry]
+            for third in range(len(steps)):
+                for k in range(steps.shape[2]):
+                    middle = steps[third, row, k]
+                    if middle < 0:
+                        break
+                    share = shares[1] * step_values[third, row, k]
+                    middle += starts_of_thirds[third]
+                    for j in range(next_steps.shape[1]):
+                        end = next_steps[middle, j]
+                        if end < 0:
+                            break
+                        if total[end] == 0:
+                            touched[count] = end
+                            count += 1
+                        total[end] += share * next_values[middle, j]
+            found, everything = 0, 0.0
+            for k in range(count):
+                found = replace_least(kept[row], best[row], found, touched[k], total[touched[k]])
+                everything += total[touched[k]]
+                total[touched[k]] = 0
+            for k in range(found):
+                everything -= best[row, k]
+            others[row] = max(everything, 0.0)
+    return kept, best, others
+
+
+@kernel
+def sums_through(steps: np.ndarray, values: np.ndarray, reached: np.ndarray, columns: int) -> np.ndarray:
+    """The sum of each column of lists of steps, each row of which is multiplied by what reached it."""
+    result = np.zeros(columns)
+    for row in range(len(steps)):
+        for k in range(steps.shape[1]):
+            if steps[row, k] < 0:
+                break
+            result[steps[row, k]] += reached[row] * values[row, k]
+    return result
+
+
+@kernel
+def values_at(
+    starts: np.ndarray, column: np.ndarray, values: np.ndarray, row: np.ndarray, wanted: np.ndarray
+) -> np.ndarray:
+    """The values of some entries, given by row and column, zero where there is none; columns rise in each row."""
+    result = np.zeros(len(row), np.float32)
+    for pair in prange(len(row)):
+        low, high = starts[row[pair]], starts[row[pair] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if column[middle] < wanted[pair]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < starts[row[pair] + 1] and column[low] == wanted[pair]:
+            result[pair] = values[low]
+    return result
