@@ -31,6 +31,7 @@ import multiea
 from measure import COSTS, measure, report_sizes
 from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.engines.embeddings import Embeddings
+from multiea.kernels.edges import Edges
 from multiea.settings.engines import PROPAGATION_CANDIDATES
 from multiea.similarity import search
 from multiea.similarity.signatures import signatures
@@ -219,6 +220,11 @@ def align_folder(folder: Path) -> dict[str, Any]:
     }
 
 
+def edges_of(task: multiea.Task) -> list[Edges]:
+    """The edges of all KGs."""
+    return [Edges.of(kg.triples, len(kg.entities), len(kg.relations)) for kg in task.kgs]
+
+
 def recall_of_blocking(folder: Path) -> tuple[float, float]:
     """The share of the mutual best matches of an exact search that blocking finds, and the share of the right ones.
 
@@ -227,7 +233,7 @@ def recall_of_blocking(folder: Path) -> tuple[float, float]:
     task, alignment = multiea.load(folder), multiea.open(folder / "run")
     of_all = alignment.signatures
     if of_all is None:
-        of_all = signatures(task.kgs, task.seeds.joined(alignment.found.groups))
+        of_all = signatures(edges_of(task), task.seeds.joined(alignment.found.groups))
     starts = task.entity_offsets.tolist()
     slices = [slice(start, end) for start, end in pairwise(starts)]
     embeddings = [alignment.embeddings_of(np.arange(part.start, part.stop)) for part in slices]

@@ -19,6 +19,7 @@ from multiea.similarity.search import search, search_block
 from multiea.similarity.signatures import signatures
 from support.quick import SHORT_EMBEDDINGS
 from support.scores import transposed
+from support.tasks import edges_of
 
 
 def random_embeddings(*sizes: int, dimensions: int) -> list[Tensor]:
@@ -73,7 +74,7 @@ def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
     marks = small.seeds.joined(small.held_out.take(np.arange(len(small.held_out)) % 2 == 0))
     embeddings, near = (
         embed([Adjacency(kg) for kg in small.kgs], marks, SHORT_EMBEDDINGS, 0),
-        signatures(small.kgs, marks),
+        signatures(edges_of(small.kgs), marks),
     )
     size = len(small.kgs[0].entities)
     one, other = slice(0, size), slice(size, size + len(small.kgs[1].entities))
@@ -91,7 +92,7 @@ def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
 def test_with_other_evidence_blocking_keeps_fewer_candidates_and_all_right_ones(
     small: Task, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    near = signatures(small.kgs, small.seeds)
+    near = signatures(edges_of(small.kgs), small.seeds)
     embeddings = embed([Adjacency(kg) for kg in small.kgs], small.seeds, SHORT_EMBEDDINGS, 0)
     sizes = len(small.kgs[0].entities), len(small.kgs[1].entities)
     one, other = slice(0, sizes[0]), slice(sizes[0], sum(sizes))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import polars as pl
 import torch
@@ -10,6 +12,7 @@ from torch.nn.functional import normalize
 
 from multiea import Alignment, AlignSettings, Groups, KnowledgeGraph, Task, load
 from multiea.grouping.found_groups import FoundGroups
+from multiea.kernels.edges import Edges
 from support.embeddings import canonical
 
 
@@ -65,3 +68,8 @@ def unaligned(task: Task, embeddings: Tensor) -> Alignment:
     return Alignment(
         task, FoundGroups.empty(task.kg_names), canonical(task, embeddings), AlignSettings.default("multiea")
     )
+
+
+def edges_of(kgs: Sequence[KnowledgeGraph]) -> list[Edges]:
+    """The edges of KGs, for kernels."""
+    return [Edges.of(kg.triples, len(kg.entities), len(kg.relations)) for kg in kgs]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 import torch
 
+Arrays = tuple[Any, ...]  # several arrays that belong together
 Function = TypeVar("Function", bound=Callable[..., object])
 CHUNK = 256  # rows that one thread computes with the same scratch memory
 # sums may be reordered, so that they use vector instructions; NaN and infinity keep their meaning
@@ -28,7 +29,8 @@ def part(function: Function) -> Function:
 
 def use_threads() -> None:
     """Kernels use as many threads as torch does."""
-    numba.set_num_threads(max(1, min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS)))
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    numba.set_num_threads(max(1, min(torch.get_num_threads(), most)))
 
 
 def _can_cache() -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from multiea.kernels.compiling import CHUNK, kernel
+from multiea.kernels.compiling import CHUNK, Arrays, kernel
 from multiea.kernels.states import add_row, length, mixed, write_row, write_unit_row
 
 HEADS_AT_ONCE = 4096
@@ -14,7 +14,7 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 @kernel
 def write_marks(
-    mark: np.ndarray, weight: np.ndarray, seed: int, state: tuple, signs: np.ndarray, columns: tuple
+    mark: np.ndarray, weight: np.ndarray, seed: int, state: Arrays, signs: np.ndarray, columns: Arrays
 ) -> None:
     """The initial states: random signs for each mark, the same in all KGs; zero for entities without one.
 
@@ -44,13 +44,13 @@ def write_marks(
 
 @kernel
 def hop(
-    edges: tuple,
-    state: tuple,
+    edges: Arrays,
+    state: Arrays,
     relation_state: np.ndarray,
     own_weight: float,
     signs: np.ndarray,
-    sums: tuple,
-    after: tuple,
+    sums: Arrays,
+    after: Arrays,
 ) -> None:
     """One hop: after = unit(spread + own + relations), where spread is the sum over edges of the states at their tails.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from multiea.kernels.compiling import kernel, part
+from multiea.kernels.compiling import Arrays, kernel, part
 
 CHUNKS = 64  # each has scratch memory for all entities
 
 
 @part
-def insert(names: np.ndarray, values: np.ndarray, count: int, name: int, value: float) -> int:
+def insert(names: np.ndarray, values: np.ndarray, count: int, name: int, value: np.float32) -> int:
     """Puts an entry into a list of the largest values, largest first; of equal ones the lower name first.
 
     count: how many entries the list has; returns how many it has then.
@@ -57,7 +57,7 @@ def nearest_marks(
     starts: np.ndarray,
     tail: np.ndarray,
     mark: np.ndarray,
-    passed: tuple,
+    passed: Arrays,
     entities: np.ndarray,
     most: int,
     far_weight: float,

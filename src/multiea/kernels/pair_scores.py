@@ -5,68 +5,82 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from multiea.kernels.compiling import kernel
+from multiea.kernels.compiling import Arrays, kernel
 from multiea.kernels.nearest_marks import CHUNKS, insert
 from multiea.kernels.shared_marks import replace_least
 
+Sparse = tuple[np.ndarray, np.ndarray, np.ndarray]  # three arrays, such as starts of rows, columns, and values
+
 
 @kernel
-def joined_lists(forward: tuple, backward: tuple) -> tuple[np.ndarray, ...]:
-    """The union of two lists of candidates: starts of rows, columns (rising in each row) and values, each pair once.
+def joined_lists(forward: np.ndarray, backward: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The union of two lists of candidates: starts of rows, and columns, each pair once, rising in each row.
 
-    forward: columns of each row and values, (rows, count); backward: rows of each column and values, (columns, count).
-    -1 where there are fewer. Only positive values are kept.
+    forward: columns of each row, (rows, count); backward: rows of each column, (columns, count). -1 where there are
+    fewer.
     """
-    columns, values = forward
-    rows, others = backward
-    sizes = np.zeros(len(columns) + 1, np.int64)
-    for row in prange(len(columns)):
-        for k in range(columns.shape[1]):
-            sizes[row + 1] += columns[row, k] >= 0 and values[row, k] > 0
-    for column in range(len(rows)):
-        for k in range(rows.shape[1]):
-            if rows[column, k] >= 0 and others[column, k] > 0:
-                sizes[rows[column, k] + 1] += 1
-    bounds = np.cumsum(sizes)
-    place, found = np.empty(bounds[-1], np.int32), np.empty(bounds[-1], np.float32)
-    filled = bounds[:-1].copy()
-    for column in range(len(rows)):  # columns rise, so that these entries are sorted
-        for k in range(rows.shape[1]):
-            row = rows[column, k]
-            if row >= 0 and others[column, k] > 0:
-                place[filled[row]], found[filled[row]] = column, others[column, k]
+    bounds = np.zeros(len(forward) + 1, np.int64)
+    for row in prange(len(forward)):
+        for k in range(forward.shape[1]):
+            bounds[row + 1] += forward[row, k] >= 0
+    for column in range(len(backward)):
+        for k in range(backward.shape[1]):
+            if backward[column, k] >= 0:
+                bounds[backward[column, k] + 1] += 1
+    bounds = np.cumsum(bounds)
+    found, filled = np.empty(bounds[-1], np.int32), bounds[:-1].copy()
+    for column in range(len(backward)):
+        for k in range(backward.shape[1]):
+            row = backward[column, k]
+            if row >= 0:
+                found[filled[row]] = column
                 filled[row] += 1
-    kept = np.zeros(len(columns) + 1, np.int64)
-    for row in prange(len(columns)):
-        start, end = bounds[row], filled[row]
-        for k in range(columns.shape[1]):
-            if columns[row, k] >= 0 and values[row, k] > 0:
-                place[end], found[end] = columns[row, k], values[row, k]
+    starts = np.zeros(len(forward) + 1, np.int64)
+    for row in prange(len(forward)):
+        end = filled[row]
+        for k in range(forward.shape[1]):
+            if forward[row, k] >= 0:
+                found[end] = forward[row, k]
                 end += 1
-        order = np.argsort(place[start:end], kind="mergesort")
-        sorted_place, sorted_found = place[start:end][order], found[start:end][order]
+        own = found[bounds[row] : bounds[row + 1]]
+        own.sort()
         count = 0
-        for k in range(len(order)):
-            if k == 0 or sorted_place[k] != sorted_place[k - 1]:
-                place[start + count], found[start + count] = sorted_place[k], sorted_found[k]
+        for k in range(len(own)):
+            if k == 0 or own[k] != own[k - 1]:
+                own[count] = own[k]
                 count += 1
-        kept[row + 1] = count
-    return packed(bounds, np.cumsum(kept), place, found)
-
-
-@kernel
-def packed(bounds: np.ndarray, starts: np.ndarray, column: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Rows without gaps; bounds: where each row begins so far, starts: where it shall begin."""
-    columns, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
-    for row in prange(len(starts) - 1):
+        starts[row + 1] = count
+    starts = np.cumsum(starts)
+    columns = np.empty(starts[-1], np.int32)
+    for row in prange(len(forward)):
         size = starts[row + 1] - starts[row]
-        columns[starts[row] : starts[row + 1]] = column[bounds[row] : bounds[row] + size]
-        values[starts[row] : starts[row + 1]] = value[bounds[row] : bounds[row] + size]
-    return starts, columns, values
+        columns[starts[row] : starts[row + 1]] = found[bounds[row] : bounds[row] + size]
+    return starts, columns
 
 
 @kernel
-def transposed(starts: np.ndarray, column: np.ndarray, columns: int) -> tuple[np.ndarray, ...]:
+def sorted_rows(columns: np.ndarray, values: np.ndarray) -> Sparse:
+    """Lists in any order as a sparse matrix: starts of rows, columns, rising in each row, and values.
+
+    columns: distinct ones of each row, (rows, count), -1 where there are fewer.
+    """
+    starts = np.zeros(len(columns) + 1, np.int64)
+    for row in prange(len(columns)):
+        for k in range(columns.shape[1]):
+            starts[row + 1] += columns[row, k] >= 0
+    starts = np.cumsum(starts)
+    found, kept = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
+    for row in prange(len(columns)):
+        order = np.argsort(columns[row])
+        skipped = columns.shape[1] - (starts[row + 1] - starts[row])  # -1 comes first
+        for k in range(skipped, columns.shape[1]):
+            found[starts[row] + k - skipped] = columns[row, order[k]]
+            kept[starts[row] + k - skipped] = values[row, order[k]]
+    return starts, found, kept
+
+
+@kernel
+def transposed(starts: np.ndarray, column: np.ndarray, columns: int) -> Sparse:
     """The same entries by columns: starts of columns, the row of each entry, and its place among the rows."""
     sizes = np.zeros(columns + 1, np.int64)
     for entry in range(len(column)):
@@ -117,7 +131,7 @@ def scaled_rows(
 
 
 @kernel
-def above(starts: np.ndarray, column: np.ndarray, values: np.ndarray, least: float) -> tuple[np.ndarray, ...]:
+def above(starts: np.ndarray, column: np.ndarray, values: np.ndarray, least: float) -> Sparse:
     """The entries with a value above `least`: starts, columns and values."""
     kept = np.zeros(len(starts), np.int64)
     for row in prange(len(starts) - 1):
@@ -135,7 +149,9 @@ def above(starts: np.ndarray, column: np.ndarray, values: np.ndarray, least: flo
 
 
 @kernel
-def best_of_rows(starts: np.ndarray, column: np.ndarray, values: np.ndarray, count: int) -> tuple[np.ndarray, ...]:
+def best_of_rows(
+    starts: np.ndarray, column: np.ndarray, values: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray]:
     """The largest values of each row, largest first: columns, -1 where there are fewer, and values, (rows, count)."""
     columns = np.full((len(starts) - 1, count), -1, np.int32)
     best = np.zeros((len(starts) - 1, count), np.float32)
@@ -148,8 +164,8 @@ def best_of_rows(starts: np.ndarray, column: np.ndarray, values: np.ndarray, cou
 
 @kernel
 def paths(
-    direct: tuple, shares: tuple, first: tuple, second: tuple, starts_of_thirds: np.ndarray, columns: int, most: int
-) -> tuple[np.ndarray, ...]:
+    direct: Arrays, shares: Arrays, first: Arrays, second: Arrays, starts_of_thirds: np.ndarray, columns: int, most: int
+) -> Sparse:
     """Direct scores and paths of two steps, summed up: the `most` best columns of each row with their values.
 
     direct: starts, columns and values. shares: of direct scores, and of each path. first: the best candidates of each

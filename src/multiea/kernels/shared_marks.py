@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from multiea.kernels.compiling import kernel, part
+from multiea.kernels.compiling import Arrays, kernel, part
 from multiea.kernels.nearest_marks import CHUNKS, insert
 
 
@@ -43,7 +43,7 @@ def index_of_marks(marks: np.ndarray, weights: np.ndarray, count: int, most: int
 
 
 @part
-def replace_least(names: np.ndarray, values: np.ndarray, count: int, name: int, value: float) -> int:
+def replace_least(names: np.ndarray, values: np.ndarray, count: int, name: int, value: np.float32) -> int:
     """Puts an entry into a heap of the largest values, smallest at the top; of equal ones the lower name stays."""
     size = len(names)
     if count < size:
@@ -74,7 +74,7 @@ def replace_least(names: np.ndarray, values: np.ndarray, count: int, name: int, 
 
 
 @kernel
-def sharing_marks(signature: tuple, index: tuple, others: int, most: int, least: float) -> np.ndarray:
+def sharing_marks(signature: Arrays, index: Arrays, others: int, most: int, least: float) -> np.ndarray:
     """For each signature the entities of the other KG with the largest products, (n, most), -1 where there are fewer.
 
     signature: marks and weights of some entities. index: what index_of_marks returns for the other KG, which has so
@@ -108,7 +108,7 @@ def sharing_marks(signature: tuple, index: tuple, others: int, most: int, least:
 
 
 @part
-def product(own: np.ndarray, other: np.ndarray) -> int:
+def product(own: np.ndarray, other: np.ndarray) -> np.int32:
     """The product of two embeddings in 8 bits."""
     total = np.int32(0)
     for d in range(len(own)):
@@ -117,26 +117,25 @@ def product(own: np.ndarray, other: np.ndarray) -> int:
 
 
 @kernel
-def cosines(left: tuple, right: tuple, columns: np.ndarray) -> np.ndarray:
-    """The cosines of each row with some columns, (n, count); columns: -1 where there are fewer, whose cosine is zero.
+def cosines_of_rows(left: Arrays, right: Arrays, starts: np.ndarray, column: np.ndarray) -> np.ndarray:
+    """The cosines of each row with some columns, (entries,). starts, column: as in a sparse matrix.
 
     left, right: embeddings in 8 bits, what products are multiplied by, and which of them the rows and columns are.
     """
     numbers, factors, places = left
     others, other_factors, other_places = right
-    result = np.zeros(columns.shape, np.float32)
-    for row in prange(len(columns)):
+    result = np.empty(len(column), np.float32)
+    for row in prange(len(starts) - 1):
         own = places[row]
-        for k in range(columns.shape[1]):
-            if columns[row, k] >= 0:
-                other = other_places[columns[row, k]]
-                total = np.float32(product(numbers[own], others[other]))
-                result[row, k] = total * factors[own] * other_factors[other]
+        for entry in range(starts[row], starts[row + 1]):
+            other = other_places[column[entry]]
+            total = np.float32(product(numbers[own], others[other]))
+            result[entry] = total * factors[own] * other_factors[other]
     return result
 
 
 @kernel
-def cosines_of_pairs(left: tuple, right: tuple, row: np.ndarray, column: np.ndarray) -> np.ndarray:
+def cosines_of_pairs(left: Arrays, right: Arrays, row: np.ndarray, column: np.ndarray) -> np.ndarray:
     """The cosines of some pairs, (pairs,). left, right: embeddings in 8 bits, and what products are multiplied by."""
     numbers, factors = left
     others, other_factors = right

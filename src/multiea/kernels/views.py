@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from multiea.kernels.compiling import CHUNK, kernel, part
+from multiea.kernels.compiling import CHUNK, Arrays, kernel, part
 from multiea.kernels.states import add_row
 
 LARGEST = np.float32(127)
@@ -43,19 +43,19 @@ def write_8_bits(row: np.ndarray, numbers: np.ndarray, scales: np.ndarray, place
 @kernel
 def write_views(
     entities: np.ndarray,
-    edges: tuple,
-    columns: tuple,
-    last: tuple,
-    near: tuple,
-    relations: tuple,
+    edges: Arrays,
+    columns: Arrays,
+    last: Arrays,
+    near: Arrays,
+    relations: Arrays,
     weights: np.ndarray,
-    result: tuple,
+    result: Arrays,
 ) -> None:
     """The embeddings of some entities: neighbours by relation, marks at the last hop, nearer marks, relations alone.
 
-    Neighbours by relation: a sketch of the sum over edges of (numbers of the relation) x (columns of the neighbour). Each
-    number is multiplied by some columns, as many as there are in a part. relations: numbers (2R, K) of relations, their
-    own view (2R, v), and how many columns a part has. weights: of the views.
+    Neighbours by relation: a sketch of the sum over edges of (numbers of the relation) x (columns of the neighbour).
+    Each number is multiplied by some columns, as many as there are in a part. relations: numbers (2R, K) of relations,
+    their own view (2R, v), and how many columns a part has. weights: of the views.
     """
     starts, tail, relation, relation_starts, incoming = edges
     column_numbers, column_scales = columns

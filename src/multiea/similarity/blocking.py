@@ -16,7 +16,8 @@ LEAST_IN_COMMON = 0.01  # of two signatures, whose product is at most one
 def pairs_sharing_marks(signatures: tuple[Signatures, Signatures], count: int) -> Tensor:
     """The pairs whose signatures have most in common, about `count` per entity, as keys: row * columns + column."""
     columns = len(signatures[1].marks)
-    forward, backward = most_in_common(*signatures, count), most_in_common(*reversed(signatures), count)
+    left, right = signatures
+    forward, backward = most_in_common(left, right, count), most_in_common(right, left, count)
     keys = []
     for found, is_forward in ((forward, True), (backward, False)):
         one, place = np.nonzero(found != ABSENT)

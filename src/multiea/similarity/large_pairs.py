@@ -11,8 +11,17 @@ import numpy as np
 import torch
 
 from multiea.kernels.compiling import use_threads
-from multiea.kernels.pair_scores import lowest_values, paths, scaled_rows, sums_through, transposed, weighted_sums
-from multiea.kernels.shared_marks import cosines
+from multiea.kernels.pair_scores import (
+    joined_lists,
+    lowest_values,
+    paths,
+    scaled_rows,
+    sorted_rows,
+    sums_through,
+    transposed,
+    weighted_sums,
+)
+from multiea.kernels.shared_marks import cosines_of_rows
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.blocking import most_in_common
 from multiea.similarity.row_scores import Lists, RowScores, joint, sums_of_columns
@@ -26,12 +35,10 @@ FINAL_SWEEPS = 10  # of Sinkhorn, after paths were added
 def candidates(left: Side, right: Side, count: int) -> RowScores:
     """The candidates of each row and of each column whose signatures have most in common, with their cosines."""
     use_threads()
-    return RowScores.joined(_best_in_common(left, right, count), _best_in_common(right, left, count))
-
-
-def _best_in_common(left: Side, right: Side, count: int) -> Lists:
-    found = most_in_common(left.signatures, right.signatures, count)
-    return found, cosines(left.arrays(), right.arrays(), found)
+    one, other = left.signatures, right.signatures
+    starts, column = joined_lists(most_in_common(one, other, count), most_in_common(other, one, count))
+    values = cosines_of_rows(left.arrays(), right.arrays(), starts, column)
+    return RowScores(starts, column, values, (len(left), len(right))).above(0)
 
 
 def sinkhorn(similarities: RowScores, left: Side, right: Side, enhancement: Enhancement, sample: int) -> RowScores:
@@ -86,12 +93,12 @@ def with_paths(
     columns = direct.shape[1]
     starts = np.cumsum([0, *(len(part[0]) for part in second)])
     stacked = np.stack([part[0] for part in first]), np.stack([part[1] for part in first])
-    *best, cut = paths(
+    kept_columns, values, cut = paths(
         (direct.starts, direct.column, direct.values), shares, stacked, joint(second), starts, columns, kept
     )
     everything = shares[0] * sums_of_columns(direct)
     for one, other in zip(first, second, strict=True):
         reached = sums_through(*one, np.ones(len(one[0])), len(other[0]))
         everything += shares[1] * sums_through(*other, reached, columns)
-    scores = RowScores.joined((best[0], best[1]), columns=columns)
+    scores = RowScores(*sorted_rows(kept_columns, values), direct.shape)
     return normalised(scores, FINAL_SWEEPS, [cut, np.maximum(everything - sums_of_columns(scores), 0)])

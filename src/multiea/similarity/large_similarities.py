@@ -21,32 +21,27 @@ Pair = tuple[int, int]
 
 def large_similarities(sides: Sequence[Side], enhancement: Enhancement) -> LargeScores:
     """The scores of the candidates of all KGs; sides: those of each KG."""
-    sizes = [*map(len, sides)]
-    pairs = [(a, b) for a, b in combinations(range(len(sides)), 2) if sizes[a] and sizes[b]]
+    kgs, sizes = range(len(sides)), [*map(len, sides)]
+    pairs = [(a, b) for a, b in combinations(kgs, 2) if sizes[a] and sizes[b]]
     thirds = sum(size > 0 for size in sizes) - 2
-    has_paths = (
-        enhancement.mode == "sharpened" and thirds > 0 and len(enhancement.weights) > 1 and enhancement.weights[1]
-    )
-    direct, steps = dict[Pair, RowScores](), dict[Pair, Lists]()
+    weights = tuple(part / sum(enhancement.weights) for part in enhancement.weights)
+    has_paths = enhancement.mode == "sharpened" and thirds > 0 and len(weights) > 1 and weights[1] > 0
+    scores, steps = dict[Pair, RowScores](), dict[Pair, Lists]()
     with progress.stage("comparing", len(pairs)) as advance:
         for a, b in pairs:
-            direct[a, b] = _direct(sides[a], sides[b], enhancement, len(sides))
+            scores[a, b] = direct = _direct(sides[a], sides[b], enhancement, len(sides))
             if has_paths:
                 count = candidates_per_step(thirds, len(sides))
-                steps[a, b], steps[b, a] = direct[a, b].best(count), direct[a, b].transposed().best(count)
+                steps[a, b], steps[b, a] = direct.best(count), direct.transposed().best(count)
             advance(1)
     if not has_paths:
-        return LargeScores(direct, sizes)
-    weights = tuple(part / sum(enhancement.weights) for part in enhancement.weights)
-    kept = kept_after_paths(len(sides), sum(sizes)) or enhancement.candidates
+        return LargeScores(scores, sizes)
+    kept = kept_after_paths(len(sides), sum(sizes)) or SHARED
     for a, b in pairs:
-        between = [kg for kg in range(len(sides)) if kg not in (a, b) and sizes[kg]]
-        first, second = (
-            [steps[one, other] for one, other in route]
-            for route in ([(a, kg) for kg in between], [(kg, b) for kg in between])
-        )
-        direct[a, b] = with_paths(direct[a, b], first, second, (weights[0], weights[1]), kept)
-    return LargeScores(direct, sizes)
+        between = [kg for kg in kgs if kg not in (a, b) and sizes[kg]]
+        first, second = [steps[a, kg] for kg in between], [steps[kg, b] for kg in between]
+        scores[a, b] = with_paths(scores[a, b], first, second, (weights[0], weights[1]), kept)
+    return LargeScores(scores, sizes)
 
 
 def _direct(left: Side, right: Side, enhancement: Enhancement, kgs: int) -> RowScores:

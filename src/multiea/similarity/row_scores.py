@@ -28,15 +28,6 @@ class RowScores(Matrix):
     values: np.ndarray
     shape: tuple[int, int]
 
-    @classmethod
-    def joined(cls, forward: Lists, backward: Lists | None = None, columns: int = 0) -> RowScores:
-        """All positive pairs of two lists of candidates, of which the second gives rows for columns."""
-        from multiea.kernels.pair_scores import joined_lists  # deferred: numba takes a second, and small KGs need none
-
-        if backward is None:
-            backward = np.full((columns, 1), ABSENT, np.int32), np.zeros((columns, 1), np.float32)
-        return cls(*joined_lists(forward, backward), (len(forward[0]), len(backward[0])))
-
     def with_values(self, values: np.ndarray) -> RowScores:
         """Other values for the same pairs."""
         return RowScores(self.starts, self.column, values, self.shape)
