@@ -146,13 +146,26 @@ def _cosines_of(left: Embeddings, right: Embeddings, keys: Tensor, added: sp.csr
     if other is not None:
         keys = torch.cat([keys, other.keys])
     pairs = SparseScores.distinct(keys, torch.ones(len(keys), device=left.device), shape)
-    entries = csr(pairs.starts, pairs.column, pairs.values, shape)
+    values = _cosines(left, right, pairs)
+    if other is not None:
+        values[torch.searchsorted(pairs.keys, other.keys)] += other.values
+    return pairs.with_values(values).take(torch.nonzero(values > 0)[:, 0])
+
+
+def _cosines(left: Embeddings, right: Embeddings, pairs: SparseScores) -> Tensor:
+    """The cosine of each entry."""
+    if left.scale is not None and right.scale is not None:
+        from multiea.kernels.shared_marks import cosines_of_pairs  # deferred: numba, and small KGs need none
+
+        sides = [
+            (part.numbers.numpy(), part.multipliers.numpy()) for part in (left, right) if part.multipliers is not None
+        ]
+        return torch.from_numpy(cosines_of_pairs(sides[0], sides[1], pairs.row.numpy(), pairs.column.numpy()))
+    entries = csr(pairs.starts, pairs.column, pairs.values, pairs.shape)
     values = torch.zeros_like(pairs.values)
     for start in range(0, left.shape[1], COLUMNS_AT_ONCE):
         some = slice(start, start + COLUMNS_AT_ONCE)
         values += sampled_products(entries, left.columns(some), right.columns(some))
     for factors, place in ((left.multipliers, pairs.row), (right.multipliers, pairs.column)):
         values = values if factors is None else values * factors.index_select(0, place)
-    if other is not None:
-        values[torch.searchsorted(pairs.keys, other.keys)] += other.values
-    return pairs.with_values(values).take(torch.nonzero(values > 0)[:, 0])
+    return values
