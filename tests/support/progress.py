@@ -27,3 +27,21 @@ def recorded_notes(description: str, work: Callable[[], object]) -> list[str]:
     with progress.shown_by(reporter):
         work()
     return reporter.notes
+
+
+class RecordedStages:
+    """For each stage how much was done, and the total; and all notes."""
+
+    def __init__(self) -> None:
+        self.done: dict[str, tuple[float, float | None]] = {}
+        self.notes: list[str] = []
+
+    @contextmanager
+    def stage(self, description: str, total: float | None) -> Iterator[progress.Advance]:
+        self.done[description] = (0, total)
+
+        def advance(amount: float, note: str = "") -> None:
+            self.done[description] = (self.done[description][0] + amount, total)
+            self.notes += [note] if note else []
+
+        yield advance

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
 import logging
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,12 @@ from typing import Any
 import polars as pl
 import tomli_w
 
-from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.task import Task
 from multiea.foundation.atomic_files import new_file, new_folder, refuse_existing
 from multiea.foundation.errors import InputError, OutputError, SettingError
+from multiea.foundation.locked_folder import locked
 from multiea.foundation.version import __version__
-from multiea.runs.saving import hash_of
+from multiea.runs.content_hashes import hash_of_content, hash_of_groups
 from multiea.settings.fields import without_none
 from multiea.settings.parsing import toml_value
 from multiea.settings.tree import AlignSettings
@@ -49,12 +47,12 @@ class Identity:
         own = {k: v for k, v in settings.flat().items() if not k.startswith("data.") and k not in MAY_DIFFER}
         known = {"seeds": task.seeds, "validation groups": task.validation}
         hashes = {
-            name: {"groups": len(groups), "hash": _hash_of_rows(groups.to_table(task.kgs))}
+            name: {"groups": len(groups), "hash": hash_of_groups(groups.to_table(task.kgs))}
             for name, groups in known.items()
         }
         search = {name: domain.to_dict() for name, domain in space.items()}
         own, search = json.loads(json.dumps([own, search]))  # lists for tuples, as a file has them
-        return cls({kg.name: _hash_of_kg(kg) for kg in task.kgs}, hashes, own, search)
+        return cls({kg.name: hash_of_content(kg) for kg in task.kgs}, hashes, own, search)
 
     def differences(self, study: Identity) -> list[str]:
         """What is other than in a study, in words; settings and search space only where the data is the same."""
@@ -96,7 +94,7 @@ def study_folder(out: Path, task: Task, settings: AlignSettings, space: SearchSp
             (draft / CONFIG).write_text(tomli_w.dumps(without_none(settings.recorded())), encoding="utf-8")
             (draft / SEARCH).write_text(search_file(space), encoding="utf-8")
             (draft / DATABASE).touch()  # empty files are valid
-    with _one_process(out):
+    with locked(out, f"another process is tuning in {out}; wait for it, or choose another"):
         _check_same(out, identity)
         yield out / DATABASE
 
@@ -133,21 +131,6 @@ def _check_same(out: Path, identity: Identity) -> None:
         log.warning("%s was begun by multiea %s, this is %s: trials may not compare", out, version, __version__)
 
 
-@contextmanager
-def _one_process(folder: Path) -> Iterator[None]:
-    """Keeps other processes out; the system opens the lock again however this one ends."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some file systems have no locks
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise OutputError(f"another process is tuning in {folder}; wait for it, or choose another") from None
-        yield
-    finally:
-        os.close(handle)
-
-
 def _differing(what: str, own: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
     return [
         f"{what}{key} is {_shown(there.get(key))}, not {_shown(own.get(key))}"
@@ -160,18 +143,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key} = {toml_value(one)}' for key, one in value.items())}}}"
     return "not set" if value is None else toml_value(value)
-
-
-def _hash_of_kg(kg: KnowledgeGraph) -> str:
-    """A hash of a KG with its names and attributes."""
-    digest = hashlib.sha256(hash_of(kg).encode())
-    for table in (kg.given_names, kg.literals):
-        digest.update(table.write_csv().encode())
-    digest.update(json.dumps(dict(kg.property_roles), sort_keys=True).encode())
-    return digest.hexdigest()
-
-
-def _hash_of_rows(table: pl.DataFrame) -> str:
-    """A hash of groups that does not depend on their order, nor on that of KGs."""
-    lines = sorted(table.select(sorted(table.columns)).write_csv(include_header=False).splitlines())
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()

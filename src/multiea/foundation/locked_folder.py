@@ -1,0 +1,26 @@
+"""A folder that one process at a time may use."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from multiea.foundation.errors import OutputError
+
+
+@contextmanager
+def locked(folder: Path, otherwise: str) -> Iterator[None]:
+    """Keeps other processes out; the system opens the lock again however this one ends. otherwise: the error."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some file systems have no locks
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise OutputError(otherwise) from None
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,26 @@
+"""Hashes of what a task holds, to tell whether it is the same task."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import polars as pl
+
+from multiea.data.knowledge_graph import KnowledgeGraph
+from multiea.runs.saving import hash_of
+
+
+def hash_of_content(kg: KnowledgeGraph) -> str:
+    """A hash of a KG with its names and attributes."""
+    digest = hashlib.sha256(hash_of(kg).encode())
+    for table in (kg.given_names, kg.literals):
+        digest.update(table.write_csv().encode())
+    digest.update(json.dumps(dict(kg.property_roles), sort_keys=True).encode())
+    return digest.hexdigest()
+
+
+def hash_of_groups(table: pl.DataFrame) -> str:
+    """A hash of a table of groups that does not depend on their order, nor on that of KGs."""
+    lines = sorted(table.select(sorted(table.columns)).write_csv(include_header=False).splitlines())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
