@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,6 +15,9 @@ from multiea.engines.adjacency import Adjacency
 from multiea.engines.embeddings import Embeddings
 from multiea.kernels.compiling import use_threads
 from multiea.kernels.flow import write_marks
+from multiea.tasks.folder_shards import FolderShards
+from multiea.tasks.runner import LocalRunner
+from multiea.tasks.shards import MemoryShards, Shards
 from support.tasks import edges_of
 
 SETTINGS = Propagation(dimensions=128, relation_numbers=16)
@@ -38,6 +42,35 @@ def with_hashed_marks(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     monkeypatch.setattr(propagation.RandomVectors, "drawn", classmethod(drawn))
 
 
+def embedded(
+    task: Task,
+    random_state: int,
+    weights: np.ndarray | None = None,
+    chosen: list[np.ndarray] | None = None,
+    shards: Shards | None = None,
+) -> Embeddings:
+    """The embeddings of all entities, or of chosen ones, KG after KG."""
+    runner = LocalRunner(MemoryShards() if shards is None else shards)
+    for kg, edges in enumerate(edges_of(task.kgs)):
+        runner.shards.put(f"edges/{kg}", edges.arrays())
+        if chosen is not None:
+            runner.shards.put(f"chosen/{kg}", {"entities": chosen[kg]})
+    large_flow.put_marks(runner.shards, "r", task.seeds, weights)
+    kgs = range(len(task.kgs))
+    large_flow.embed(runner, "r", kgs, SETTINGS, random_state, entities=None if chosen is None else "chosen")
+    parts = [runner.shards.get(f"r/embedding/{kg}") for kg in kgs]
+    numbers, scales = (np.concatenate([part[key] for part in parts]) for key in ("numbers", "scales"))
+    return Embeddings(torch.from_numpy(numbers), torch.from_numpy(scales))
+
+
+def test_embeddings_are_the_same_in_memory_and_in_a_folder(small: Task, tmp_path: Path) -> None:
+    one, other = embedded(small, 0), embedded(small, 0, shards=FolderShards(tmp_path))
+    assert torch.equal(one.numbers, other.numbers)
+    assert one.scale is not None
+    assert other.scale is not None
+    assert torch.equal(one.scale, other.scale)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_embeddings_equal_those_of_sparse_matrices(
     small: Task, monkeypatch: pytest.MonkeyPatch, weighted: bool
@@ -45,7 +78,7 @@ def test_embeddings_equal_those_of_sparse_matrices(
     with_hashed_marks(monkeypatch, len(small.seeds))
     weights = np.where(np.arange(len(small.seeds)) % 2, 0.5, 1.0) if weighted else None
     of_matrices = propagation.embed([Adjacency(kg) for kg in small.kgs], small.seeds, SETTINGS, 3, weights)
-    by_kernels = large_flow.embed(edges_of(small.kgs), small.seeds, SETTINGS, 3, weights)
+    by_kernels = embedded(small, 3, weights)
     parts = by_kernels.split([len(kg.entities) for kg in small.kgs])
     for one, other in zip(of_matrices, parts, strict=True):
         assert torch.equal(one.are_known(), other.are_known())
@@ -55,10 +88,8 @@ def test_embeddings_equal_those_of_sparse_matrices(
 
 
 def test_some_entities_have_the_same_embeddings_as_among_all(small: Task) -> None:
-    edges = edges_of(small.kgs)
     chosen = [np.arange(3, len(kg.entities), 4) for kg in small.kgs]
-    whole = large_flow.embed(edges, small.seeds, SETTINGS, 0)
-    some = large_flow.embed(edges, small.seeds, SETTINGS, 0, entities=chosen)
+    whole, some = embedded(small, 0), embedded(small, 0, chosen=chosen)
     rows = np.concatenate([own + start for own, start in zip(chosen, small.entity_offsets[:-1], strict=True)])
     assert torch.equal(some.numbers, whole.numbers[torch.from_numpy(rows)])
 
@@ -74,13 +105,18 @@ def test_what_flows_does_not_depend_on_the_number_of_threads(small: Task) -> Non
         for count in (1, 2):
             torch.set_num_threads(count)
             use_threads()
-            flows.append(large_flow.flow(edges, mark, np.ones(50, np.float32), random, SETTINGS))
+            into = [
+                (np.zeros((edges.entities, width), np.int16), np.zeros(edges.entities, np.float32))
+                for width in (128, 128, 64)
+            ]
+            relations = large_flow.flow(
+                edges, mark, np.ones(50, np.float32), random, SETTINGS, (into[0], into[1], into[2])
+            )
+            flows.append([*into[0], *into[1], *into[2], relations])
     finally:
         torch.set_num_threads(threads)
-    for one, other in ((flows[0].columns, flows[1].columns), (flows[0].near, flows[1].near)):
-        np.testing.assert_array_equal(one[0], other[0])
-        np.testing.assert_array_equal(one[1], other[1])
-    np.testing.assert_array_equal(flows[0].relations, flows[1].relations)
+    for one, other in zip(*flows, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_marks_look_random_and_differ_by_random_state(small: Task) -> None:

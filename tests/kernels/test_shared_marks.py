@@ -78,5 +78,11 @@ def test_cosines_of_kernels_equal_those_of_embeddings() -> None:
     np.testing.assert_allclose(cosines_of_pairs(one, other, rows, columns), whole[rows, columns], rtol=1e-5)
     chosen, others = np.array([3, 9, 27]), np.arange(19, -1, -1)
     starts, column = np.array([0, 2, 2, 3]), np.array([0, 5, 19], np.int32)
-    values = cosines_of_rows((*one, chosen), (*other, others), starts, column)
+    values = np.zeros(3, np.float32)
+    cosines_of_rows((*one, chosen), (*other, others), starts, column, values)
     np.testing.assert_allclose(values, whole[[3, 3, 27], others[column]], rtol=1e-5)
+    in_parts = np.zeros(3, np.float32)
+    for some in (slice(0, 8), slice(8, 20)):
+        of_part = (other[0][some], other[1][some], others - some.start)
+        cosines_of_rows((*one, chosen), of_part, starts, column, in_parts)
+    np.testing.assert_array_equal(in_parts, values)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from dataclasses import replace
+from itertools import pairwise, permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +15,18 @@ from multiea.engines.embeddings import Embeddings
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison
 from multiea.similarity.enhancement import sparse_similarities
+from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.large_scores import LargeScores
 from multiea.similarity.large_similarities import large_similarities
-from multiea.similarity.sides import Side
 from multiea.similarity.signatures import Signatures
+from multiea.tasks.folder_shards import FolderShards
+from multiea.tasks.runner import LocalRunner
+from multiea.tasks.shards import MemoryShards
 
 SHARPENED = Enhancement("sharpened", weights=(0.3, 0.7), temperature=0.05, candidates=50)
+
+
+Side = tuple[Embeddings, Signatures]
 
 
 def sides_of(*sizes: int) -> list[Side]:
@@ -29,17 +37,23 @@ def sides_of(*sizes: int) -> list[Side]:
     for size in sizes:
         part = Embeddings.empty_in_8_bits(size, 96)
         part.write(0, normalize(common[:size] + 0.7 * torch.randn(size, 96, generator=generator)))
-        marks = Signatures(np.zeros((size, 1), np.int32), np.ones((size, 1), np.float16))
-        sides.append(Side(part, np.arange(size), marks))
+        sides.append((part, Signatures(np.zeros((size, 1), np.int32), np.ones((size, 1), np.float16))))
     return sides
 
 
+def candidates_of(sides: list[Side], runner: LocalRunner | None = None) -> LargeCandidates:
+    parts = [part for part, _ in sides]
+    starts = np.cumsum([0, *map(len, parts)])
+    rows = [np.arange(*ends) for ends in pairwise(starts)]
+    runner = LocalRunner(MemoryShards()) if runner is None else runner
+    return LargeCandidates.put(runner, "r", Embeddings.joined(parts), rows, [near for _, near in sides])
+
+
 def both_ways(sides: list[Side], enhancement: Enhancement) -> tuple[LargeScores, object]:
-    parts = [side.embeddings for side in sides]
-    comparison = Comparison([*map(len, sides)], torch.device("cpu"), lambda a, b: (parts[a], parts[b]))
+    parts = [part for part, _ in sides]
+    comparison = Comparison([*map(len, parts)], torch.device("cpu"), lambda a, b: (parts[a], parts[b]))
     whole = sparse_similarities(comparison, enhancement)[0]
-    comparison = Comparison([*map(len, sides)], torch.device("cpu"), comparison.embeddings, large=sides)
-    large = sparse_similarities(comparison, enhancement)[0]
+    large = sparse_similarities(replace(comparison, large=candidates_of(sides)), enhancement)[0]
     assert isinstance(large, LargeScores)
     return large, whole
 
@@ -82,21 +96,47 @@ def test_a_kg_without_candidates_has_no_scores() -> None:
     large, _ = both_ways(sides_of(30, 20, 1), SHARPENED)
     assert len(large[0, 2].values)
     sides = sides_of(30, 20, 1)
-    empty = Side(sides[2].embeddings[:0], np.arange(0), sides[2].signatures[:0])
-    scores = large_similarities([*sides[:2], empty], SHARPENED)
+    empty = sides[2][0][:0], sides[2][1][:0]
+    scores = large_similarities(candidates_of([*sides[:2], empty]), SHARPENED)
     assert scores[0, 2].shape == (30, 0)
     assert scores[2, 0].shape == (0, 30)
-    two = large_similarities(sides[:2], SHARPENED)
+    two = large_similarities(candidates_of(sides[:2]), SHARPENED)
     assert torch.equal(scores[0, 1].rows(slice(None)), two[0, 1].rows(slice(None)))
+
+
+@pytest.mark.parametrize("kgs", [2, 4])
+def test_blocks_little_memory_and_a_folder_change_no_score(
+    kgs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sides = sides_of(*(50, 40, 45, 30)[:kgs])
+    whole = large_similarities(candidates_of(sides), SHARPENED)
+    monkeypatch.setattr("multiea.similarity.large_similarities.ROWS_AT_ONCE", 7)
+    monkeypatch.setattr("multiea.similarity.large_pairs.ROWS_AT_ONCE", 9)
+    runner = LocalRunner(FolderShards(tmp_path), memory=1)
+    other = large_similarities(candidates_of(sides, runner), SHARPENED)
+    for pair, matrix in whole.items():
+        for key in ("starts", "column", "values"):
+            np.testing.assert_array_equal(getattr(matrix, key), getattr(other[pair], key))
+
+
+def test_scores_that_are_there_are_not_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    candidates = candidates_of(sides_of(50, 40, 45))
+    one = large_similarities(candidates, SHARPENED)
+    monkeypatch.setattr(LocalRunner, "run", lambda *_: pytest.fail("a task was run"))
+    assert candidates.are_compared
+    other = large_similarities(candidates, SHARPENED)
+    assert torch.equal(one[0, 2].rows(slice(None)), other[0, 2].rows(slice(None)))
+    left = {name.split("/")[1] for name in candidates.runner.shards._shards}  # type: ignore[attr-defined]
+    assert left == {"all", "candidates", "scores"}  # what was needed on the way is dropped
 
 
 def test_only_entities_that_share_marks_are_compared() -> None:
     sides = sides_of(40, 40)
-    own = [Side(side.embeddings, side.entities, _marks_of(side)) for side in sides]
+    own = [(part, marks_of(part)) for part, _ in sides]
     large, _ = both_ways(own, SHARPENED)
     row, column = np.nonzero(large[0, 1].rows(slice(None)).numpy())
     assert (row % 4 == column % 4).all()
 
 
-def _marks_of(side: Side) -> Signatures:
-    return Signatures((np.arange(len(side)) % 4).astype(np.int32)[:, None], np.ones((len(side), 1), np.float16))
+def marks_of(part: Embeddings) -> Signatures:
+    return Signatures((np.arange(len(part)) % 4).astype(np.int32)[:, None], np.ones((len(part), 1), np.float16))

@@ -5,10 +5,12 @@ Many processors multiply 8-bit integers several times faster than floating-point
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from copy import copy
 from functools import cache
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -128,6 +130,13 @@ class Embeddings:
         own, others = self.multipliers, other.multipliers
         products = products if others is None else products.mul_(others)
         return products if own is None else products.mul_(own[:, None])
+
+
+def tensor_of(array: np.ndarray) -> Tensor:
+    """An array as a tensor in the same memory, which nobody may write to if the array is read-only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # about arrays that are read-only
+        return torch.from_numpy(array)
 
 
 def _scales(rows: Tensor) -> Tensor:

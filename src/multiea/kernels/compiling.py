@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 import torch
 
 Arrays = tuple[Any, ...]  # several arrays that belong together
@@ -19,7 +21,13 @@ FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 def kernel(function: Function) -> Function:
     """Compiles a function whose loops over `prange` run in threads."""
-    return cast(Function, numba.njit(parallel=True, nogil=True, cache=_can_cache(), fastmath=FAST)(function))
+    compiled = numba.njit(parallel=True, nogil=True, cache=_can_cache(), fastmath=FAST)(function)
+
+    @wraps(function)
+    def call(*arguments: object) -> object:
+        return compiled(*map(_plain, arguments))
+
+    return cast(Function, call)
 
 
 def part(function: Function) -> Function:
@@ -31,6 +39,24 @@ def use_threads() -> None:
     """Kernels use as many threads as torch does."""
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
     numba.set_num_threads(max(1, min(torch.get_num_threads(), most)))
+
+
+class _Alias:
+    """The same memory as that of an array, as if it were writable."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+        interface = array.__array_interface__
+        self.__array_interface__ = interface | {"data": (interface["data"][0], False)}
+
+
+def _plain(argument: object) -> object:
+    """Mapped and read-only arrays as plain ones: a kernel would be compiled again for these. It changes no argument."""
+    if isinstance(argument, tuple):
+        return tuple(map(_plain, argument))
+    if isinstance(argument, np.ndarray) and not (type(argument) is np.ndarray and argument.flags.writeable):
+        return np.asarray(_Alias(argument)) if argument.size else np.array(argument)
+    return argument
 
 
 def _can_cache() -> bool:

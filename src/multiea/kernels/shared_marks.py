@@ -92,6 +92,8 @@ def sharing_marks(signature: Arrays, index: Arrays, others: int, most: int, leas
                 mark = marks[row, k]
                 if mark < 0:
                     break
+                if mark >= len(starts) - 1:
+                    continue
                 for place in range(starts[mark], starts[mark + 1]):
                     other = entities[place]
                     if total[other] == 0:
@@ -117,21 +119,21 @@ def product(own: np.ndarray, other: np.ndarray) -> np.int32:
 
 
 @kernel
-def cosines_of_rows(left: Arrays, right: Arrays, starts: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The cosines of each row with some columns, (entries,). starts, column: as in a sparse matrix.
+def cosines_of_rows(left: Arrays, right: Arrays, starts: np.ndarray, column: np.ndarray, result: np.ndarray) -> None:
+    """Writes the cosines of each row with some columns, (entries,). starts, column: as in a sparse matrix.
 
-    left, right: embeddings in 8 bits, what products are multiplied by, and which of them the rows and columns are.
+    left, right: embeddings in 8 bits, their scales, and which of them the rows and columns are; columns outside of the
+    embeddings are left alone.
     """
     numbers, factors, places = left
     others, other_factors, other_places = right
-    result = np.empty(len(column), np.float32)
     for row in prange(len(starts) - 1):
         own = places[row]
         for entry in range(starts[row], starts[row + 1]):
             other = other_places[column[entry]]
-            total = np.float32(product(numbers[own], others[other]))
-            result[entry] = total * factors[own] * other_factors[other]
-    return result
+            if 0 <= other < len(others):
+                total = np.float32(product(numbers[own], others[other]))
+                result[entry] = total * factors[own] * other_factors[other]
 
 
 @kernel

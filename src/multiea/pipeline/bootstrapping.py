@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,21 +21,24 @@ from multiea.foundation.errors import SettingError
 from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.judging import scores_of_pairs
 from multiea.grouping.matching import Matches, Scores, cliques, join_matches, mutual_matches, scores_inside
+from multiea.pipeline.large_propagator import LargePropagator, fitting
 from multiea.pipeline.learned import LearnedEmbeddings
 from multiea.pipeline.propagator import Propagator, SecondView, is_uneven
 from multiea.pipeline.pseudo_labels import select_anchors, select_matches, select_pseudo_labels
 from multiea.pipeline.warm_start import WarmStart, without_leakage
 from multiea.settings.tree import AlignSettings
+from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.pools import (
     Comparable,
-    EmbeddingsOfKGs,
     EmbedPair,
     candidate_pools,
+    pool_similarities,
     pool_similarities_with_weights,
 )
 from multiea.similarity.search import is_exact
 from multiea.similarity.signatures import signatures
 from multiea.similarity.weights import UNJUDGED, Weights
+from multiea.tasks.runner import Runner
 
 VALIDATION_RATIO = 0.1
 WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
@@ -87,6 +92,7 @@ def propagate(
     test_entities: Groups | None = None,
     evidence: Evidence | None = None,
     device: torch.device,
+    runner: Runner | None = None,
 ) -> LearnedEmbeddings:
     """Propagates from the task's seeds, bootstraps, and propagates once more from the best pseudo-labels.
 
@@ -101,7 +107,12 @@ def propagate(
     history["search"] = "restricted" if is_blocked else "exact"
     history |= {} if warm_start is None else {"warm_start_groups": len(warm_start.pseudo_labels)}
     pools = _round_pools(task, settings, known, test_entities)
-    propagator = Propagator(task, settings, second_view, pools, device, is_blocked=is_blocked)
+    runner = fitting(runner, task) if is_blocked and second_view is None and device.type == "cpu" else None
+    propagator: Propagator | LargePropagator = (
+        Propagator(task, settings, second_view, pools, device)
+        if runner is None
+        else LargePropagator(task, settings, pools, runner)
+    )
     rounds = _Rounds(task, settings, known, propagator, pools, evidence)
     best = rounds.run(history)
     marks = all_known.joined(best.pseudo_labels.take(best.pseudo_labels.apart_from(all_known)))
@@ -116,6 +127,7 @@ def propagate(
         signatures=signatures(propagator.edges, marks) if is_blocked else None,
         calibration=best.calibration,
         weights=best.weights,
+        runner=runner,
         evidence=None if evidence is None else with_neighbours(evidence, task.kgs, marks),
     )
 
@@ -128,7 +140,7 @@ class _Rounds:
         task: Task,
         settings: AlignSettings,
         known: _KnownGroups,
-        propagator: Propagator,
+        propagator: Propagator | LargePropagator,
         pools: list[np.ndarray],
         evidence: Evidence | None,
     ) -> None:
@@ -157,6 +169,7 @@ class _Rounds:
                 is_first_by_names = not number and not len(marks) and not len(known.validation)
                 anchors = self._anchors(matches) if is_first_by_names else nothing
                 del scores, matches  # they are large, and the next round makes its own
+                self._propagator.forget(number)
                 validation_f1 = f1 if len(known.validation) else None
                 history["rounds"].append({"marks": len(marks), "validation_f1": validation_f1})
                 before, pseudo_labels = pseudo_labels, pseudo_labels if is_off else selected
@@ -212,8 +225,12 @@ class _Rounds:
     def _scores(self, number: int, marks: Groups, weights: Weights, anchors: Groups) -> tuple[Scores, Weights]:
         """The scores of a round, from embeddings and all other evidence, and the weights learned for it."""
         task, evidence, validation = self._task, self._evidence, self._known.validation
+        embeddings: Embeddings | EmbedPair | LargeCandidates
+        if isinstance(self._propagator, LargePropagator) and evidence is None and self._is_blocked:
+            embeddings = self._propagator.embed_candidates(marks, len(self._known.seeds), number)
+            compared = Comparable(embeddings)
+            return pool_similarities(task, compared, self._pools, self._settings.enhancement), weights
         near_marks = signatures(self._propagator.edges, marks) if self._is_blocked and len(marks) else None
-        embeddings: Embeddings | EmbedPair
         if evidence is not None and (not len(marks) or not self.has_structure):
             evidence = evidence.without_structure()
             embeddings = Embeddings(torch.zeros(int(task.entity_offsets[-1]), 1, device=self._propagator.device))
@@ -222,7 +239,7 @@ class _Rounds:
             embeddings = self._propagator.embed_pairs(marks, number)
         else:
             evidence = None if evidence is None else with_neighbours(evidence, task.kgs, marks)
-            embeddings = EmbeddingsOfKGs(self._propagator.embed(marks, len(self._known.seeds), number))
+            embeddings = partial(_of_pair, self._propagator.embed(marks, len(self._known.seeds), number))
         compared = Comparable(embeddings, near_marks, evidence, weights, self._propagator.device)
         enhancement = self._settings.enhancement
         return pool_similarities_with_weights(
@@ -247,6 +264,10 @@ class _Rounds:
         confident = replace(calibration, threshold=bootstrap.trust_in_members).apply(groups, inside).groups
         selected = select_pseudo_labels(*cliques(matches, task.kg_names), confident, validation, bootstrap)
         return selected, calibration, f1
+
+
+def _of_pair(of_kgs: Sequence[Embeddings], a: int, b: int) -> tuple[Embeddings, Embeddings]:
+    return of_kgs[a], of_kgs[b]
 
 
 def _standard_error(share: float, count: int) -> float:

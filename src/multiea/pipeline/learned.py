@@ -11,6 +11,7 @@ from multiea.evidence.evidence import Evidence
 from multiea.grouping.calibration import Calibration
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
+from multiea.tasks.runner import Runner
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,8 @@ class LearnedEmbeddings:
     """Embeddings of all entities in canonical order, (N, d), and how they were learned.
 
     split, without_validation: the split of the seeds, and the embeddings made without the validation seeds, where the
-    calibration is still to be learned from them. evidence: that of the task, with matched neighbours.
+    calibration is still to be learned from them. evidence: that of the task, with matched neighbours. runner: of tasks,
+    where the KGs are large.
     """
 
     embeddings: Embeddings
@@ -29,3 +31,4 @@ class LearnedEmbeddings:
     calibration: Calibration | None = None
     weights: Weights = field(default_factory=Weights)
     evidence: Evidence | None = None
+    runner: Runner | None = None

@@ -34,7 +34,7 @@ class SecondView:
 class Propagator:
     """Embeds a task from any set of marks, fused with a second view where there is one.
 
-    pools: for each KG the entities that are embedded in rounds. is_large: whether KGs are so large that kernels do it.
+    pools: for each KG the entities that are embedded in rounds.
     """
 
     def __init__(
@@ -44,12 +44,9 @@ class Propagator:
         second_view: SecondView | None,
         pools: Sequence[np.ndarray],
         device: torch.device,
-        *,
-        is_blocked: bool,
     ) -> None:
         self._settings, self._second_view, self._kgs, self._pools = settings, second_view, task.kgs, pools
         self.device = device
-        self.is_large = is_blocked and second_view is None and device.type == "cpu"
 
     @property
     def is_fused(self) -> bool:
@@ -58,8 +55,11 @@ class Propagator:
 
     @cached_property
     def edges(self) -> list[Edges]:
-        """The edges of all KGs, for kernels."""
+        """The edges of all KGs, for signatures."""
         return [Edges.of(kg.triples, len(kg.entities), len(kg.relations)) for kg in self._kgs]
+
+    def forget(self, number: int) -> None:
+        """Nothing is kept of a round."""
 
     @cached_property
     def _adjacencies(self) -> list[Adjacency]:
@@ -72,10 +72,7 @@ class Propagator:
 
     def embed_all(self, marks: Groups, seeds: int, number: int) -> Embeddings:
         """The embeddings of all entities, KG after KG, from marks, of which the first are seeds."""
-        if not self.is_large:
-            return Embeddings.joined(self.embed(marks, seeds, number, is_final=True))
-        weights = _mark_weights(marks, seeds, self._settings.bootstrap.partial_weight)
-        return self._embed_large(range(len(self._kgs)), marks, number, weights, is_final=True)
+        return Embeddings.joined(self.embed(marks, seeds, number, is_final=True))
 
     def embed(self, marks: Groups, seeds: int, number: int, *, is_final: bool = False) -> list[Embeddings]:
         """For each KG the embeddings from marks, of which the first are seeds; of all entities in the end.
@@ -83,7 +80,7 @@ class Propagator:
         number: of the round.
         """
         view, kgs = self._second_view, range(len(self._kgs))
-        weights = _mark_weights(marks, seeds, self._settings.bootstrap.partial_weight)
+        weights = mark_weights(marks, seeds, self._settings.bootstrap.partial_weight)
         own = self._embed(kgs, marks, number, weights, is_final=is_final)
         if view is None:
             return own
@@ -106,23 +103,16 @@ class Propagator:
     def _embed(
         self, kgs: Sequence[int], marks: Groups, number: int, weights: np.ndarray | None, *, is_final: bool = False
     ) -> list[Embeddings]:
-        if self.is_large:
-            joint = self._embed_large(kgs, marks, number, weights, is_final=is_final)
-            return joint.split([len(self._pools[kg]) for kg in kgs])
         outgoing = None if is_final else [self._outgoing[kg] for kg in kgs]
         adjacencies = [self._adjacencies[kg] for kg in kgs]
-        return embed(adjacencies, marks, self._settings.propagation, self._random_state(number), weights, outgoing)
+        return embed(
+            adjacencies, marks, self._settings.propagation, state_of_round(self._settings, number), weights, outgoing
+        )
 
-    def _embed_large(
-        self, kgs: Sequence[int], marks: Groups, number: int, weights: np.ndarray | None, *, is_final: bool
-    ) -> Embeddings:
-        from multiea.engines import large_flow  # deferred: numba takes a second, and small KGs need none
 
-        edges, pools = [self.edges[kg] for kg in kgs], None if is_final else [self._pools[kg] for kg in kgs]
-        return large_flow.embed(edges, marks, self._settings.propagation, self._random_state(number), weights, pools)
-
-    def _random_state(self, number: int) -> int:
-        return (self._settings.random_state * 1_000_003 + number) % 2**63
+def state_of_round(settings: AlignSettings, number: int) -> int:
+    """The random state of a round."""
+    return (settings.random_state * 1_000_003 + number) % 2**63
 
 
 def is_uneven(marks: Groups) -> bool:
@@ -143,7 +133,7 @@ def fuse(one: Embeddings, other: Embeddings, weight: float) -> Embeddings:
     return Embeddings(torch.div(parts, parts.norm(dim=1, keepdim=True).clamp(min=1e-12)))
 
 
-def _mark_weights(marks: Groups, seeds: int, partial_weight: float) -> np.ndarray:
+def mark_weights(marks: Groups, seeds: int, partial_weight: float) -> np.ndarray:
     """The weight of each mark: one for seeds, which come first, and for complete groups."""
     is_partial_pseudo_label = marks.sizes < len(marks.kg_names)
     is_partial_pseudo_label[:seeds] = False

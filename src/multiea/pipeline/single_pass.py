@@ -37,13 +37,16 @@ from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AUTO, AlignSettings
 from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
+from multiea.tasks.runner import Runner
 
 log = logging.getLogger("multiea")
 Result = TypeVar("Result", bound=AlignmentResult)
 
 
-def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart | None = None) -> AlignmentResult:
-    """All stages of an alignment; start: in canonical order."""
+def align_once(
+    order: CanonicalOrder, settings: AlignSettings, start: WarmStart | None = None, runner: Runner | None = None
+) -> AlignmentResult:
+    """All stages of an alignment; start: in canonical order. runner: for stages that are made of tasks."""
     canonical, seconds = order.canonical, dict[str, float]()
     evidence = None
     if settings.evidence_kinds != (STRUCTURE,):
@@ -53,14 +56,16 @@ def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart 
     if settings.encoder is not None:
         check_encoder_has_seeds(canonical, settings.encoder)
     with memory_errors_explained(), timed(seconds, "engine"):
-        learned = _learn_embeddings(canonical, settings, start, evidence)
+        learned = _learn_embeddings(canonical, settings, start, evidence, runner)
     warn_of_unreached_entities(canonical, learned.embeddings, evidence)
     known = canonical.seeds if start is None else canonical.seeds.joined(start.completed.groups)
     to_compare = Task(canonical.kgs, known, name=canonical.name)
     with memory_errors_explained(), timed(seconds, "similarity"):
         calibration = _calibration(to_compare, learned, settings.enhancement)
         pools = candidate_pools("all", to_compare, known, to_compare.held_out)
-        compared = Comparable(learned.embeddings, learned.signatures, learned.evidence, learned.weights)
+        compared = Comparable(
+            learned.embeddings, learned.signatures, learned.evidence, learned.weights, runner=learned.runner
+        )
         scores = pool_similarities(to_compare, compared, pools, settings.enhancement)
     with memory_errors_explained(), timed(seconds, "grouping"):
         repeating = chosen_duplicates(to_compare, compared, scores, pools, settings.duplicates)
@@ -132,7 +137,11 @@ def _kinds(evidence: Evidence | None) -> list[str]:
 
 
 def _learn_embeddings(
-    canonical: Task, settings: AlignSettings, start: WarmStart | None, evidence: Evidence | None
+    canonical: Task,
+    settings: AlignSettings,
+    start: WarmStart | None,
+    evidence: Evidence | None,
+    runner: Runner | None,
 ) -> LearnedEmbeddings:
     """The embeddings of the engine; of held-out groups it sees the members, never the links between them."""
     task = Task(canonical.kgs, canonical.seeds, None, canonical.validation, canonical.open_seeds, name=canonical.name)
@@ -151,6 +160,7 @@ def _learn_embeddings(
         test_entities=canonical.held_out,
         evidence=evidence,
         device=device,
+        runner=runner,
     )
     return propagated if trained is None else replace(propagated, history=trained.history | propagated.history)
 

@@ -16,10 +16,10 @@ from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.doubt import lower_doubtful, similarity_by_chance
+from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
 from multiea.similarity.pair_evidence import PairEvidence
 from multiea.similarity.search import is_small, search, search_block, sparse_scores
-from multiea.similarity.sides import Side
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import SAMPLE, OtherCandidates, normalise
@@ -38,7 +38,7 @@ class Comparison:
     pairs, from which weights are learned. anchors: the same for pairs that were found without structure; the weight of
     structure is learned from them. chooses_mixing: whether the known pairs choose it anew, too. all_evidence: of all
     entities, candidates or not, which shows what good candidates are like; by default that of the candidates.
-    large: the candidates of each KG where these are so many that kernels compare them; None where they are not.
+    large: the candidates in shards, where they are so many that tasks compare them; None where they are not.
     """
 
     sizes: Sequence[int]
@@ -51,7 +51,7 @@ class Comparison:
     anchors: KnownPairs | None = None
     chooses_mixing: bool = True
     all_evidence: Evidence | None = None
-    large: Sequence[Side] | None = None
+    large: LargeCandidates | None = None
 
     @classmethod
     def of(cls, candidates: Sequence[Tensor]) -> Comparison:

@@ -12,7 +12,6 @@ import torch
 
 from multiea.kernels.compiling import use_threads
 from multiea.kernels.pair_scores import (
-    joined_lists,
     lowest_values,
     paths,
     scaled_rows,
@@ -21,24 +20,14 @@ from multiea.kernels.pair_scores import (
     transposed,
     weighted_sums,
 )
-from multiea.kernels.shared_marks import cosines_of_rows
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.blocking import most_in_common
 from multiea.similarity.row_scores import Lists, RowScores, joint, sums_of_columns
 from multiea.similarity.sides import Side
 from multiea.similarity.sparse_scores import NEGLIGIBLE
 from multiea.similarity.sparse_sinkhorn import mean_mass
 
+ROWS_AT_ONCE = 1 << 14
 FINAL_SWEEPS = 10  # of Sinkhorn, after paths were added
-
-
-def candidates(left: Side, right: Side, count: int) -> RowScores:
-    """The candidates of each row and of each column whose signatures have most in common, with their cosines."""
-    use_threads()
-    one, other = left.signatures, right.signatures
-    starts, column = joined_lists(most_in_common(one, other, count), most_in_common(other, one, count))
-    values = cosines_of_rows(left.arrays(), right.arrays(), starts, column)
-    return RowScores(starts, column, values, (len(left), len(right))).above(0)
 
 
 def sinkhorn(similarities: RowScores, left: Side, right: Side, enhancement: Enhancement, sample: int) -> RowScores:
@@ -46,19 +35,25 @@ def sinkhorn(similarities: RowScores, left: Side, right: Side, enhancement: Enha
 
     The mass of all candidates without entry is estimated from a sample of so many and given to no entry.
     """
-    use_threads()
-    turned, temperature = similarities.transposed(), enhancement.temperature
     highest = float(similarities.values.max(initial=0.0))
-    rest = []
-    for own, others, scores in ((left, right, similarities), (right, left, turned)):
-        sampled = others.entities[:: max(1, len(others) // sample)]
-        lowest = torch.from_numpy(lowest_values(scores.starts, scores.values, np.inf))
-        masses = mean_mass(
-            own.embeddings, own.entities, others.embeddings[torch.from_numpy(sampled)], lowest, highest, temperature
-        )
-        rest.append(masses.numpy() * (len(others) - np.diff(scores.starts)))
-    exponential = np.exp((similarities.values - np.float32(highest)) / np.float32(temperature))
+    rest = [
+        _rest(similarities, left, right, highest, enhancement.temperature, sample),
+        _rest(similarities.transposed(), right, left, highest, enhancement.temperature, sample),
+    ]
+    exponential = np.exp((similarities.values - np.float32(highest)) / np.float32(enhancement.temperature))
     return normalised(similarities.with_values(exponential), enhancement.sweeps, rest)
+
+
+def _rest(scores: RowScores, own: Side, others: Side, highest: float, temperature: float, sample: int) -> np.ndarray:
+    """For each row the mass of all candidates without entry."""
+    sampled = others.embeddings(slice(None, None, max(1, len(others) // sample)))
+    lowest = torch.from_numpy(lowest_values(scores.starts, scores.values, np.inf))
+    parts = [np.empty(0)]
+    for start in range(0, len(own), ROWS_AT_ONCE):
+        some = slice(start, start + ROWS_AT_ONCE)
+        cosines = own.embeddings(some).cosines(sampled)
+        parts.append(mean_mass(cosines, lowest[some], highest, temperature).numpy())
+    return np.asarray(np.concatenate(parts) * (len(others) - np.diff(scores.starts)))
 
 
 def normalised(scores: RowScores, sweeps: int, rest: Sequence[np.ndarray]) -> RowScores:

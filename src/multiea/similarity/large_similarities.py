@@ -1,52 +1,137 @@
-"""Similarities of all pairs of large KGs, one pair after the other, so that memory is bounded by that of one pair."""
+"""Similarities of all pairs of large KGs: tasks for pairs and for blocks of rows, so that memory is bounded."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import pairwise
 
-from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.large_pairs import candidates, sinkhorn, with_paths
+from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.large_scores import LargeScores
+from multiea.similarity.large_tasks import (
+    ROWS_AT_ONCE,
+    write_cosines,
+    write_direct,
+    write_index,
+    write_lists,
+    write_pairs,
+    write_scores,
+)
 from multiea.similarity.many_kgs import candidates_per_block, kept_after_paths, sample_per_block
 from multiea.similarity.paths import candidates_per_step
-from multiea.similarity.row_scores import Lists, RowScores
+from multiea.similarity.row_scores import RowScores
 from multiea.similarity.search import SHARED
-from multiea.similarity.sides import Side
 from multiea.similarity.sparse_sinkhorn import SAMPLE
+from multiea.tasks.runner import Runner, Task
 
-Pair = tuple[int, int]
+PART_OF_MEMORY = 4  # a quarter of it may hold embeddings of the other KG
 
 
-def large_similarities(sides: Sequence[Side], enhancement: Enhancement) -> LargeScores:
-    """The scores of the candidates of all KGs; sides: those of each KG."""
-    kgs, sizes = range(len(sides)), [*map(len, sides)]
-    pairs = [(a, b) for a, b in combinations(kgs, 2) if sizes[a] and sizes[b]]
-    thirds = sum(size > 0 for size in sizes) - 2
+def large_similarities(candidates: LargeCandidates, enhancement: Enhancement) -> LargeScores:
+    """The scores of the candidates of all KGs."""
+    shards, pairs = candidates.runner.shards, candidates.pairs
+    names = dict(zip(pairs, candidates.names("scores"), strict=True))
+    if not candidates.are_compared:
+        _search(candidates, enhancement)
+        _score(candidates, enhancement)
+    kept = {}
+    for (a, b), name in names.items():
+        found = shards.get(name)
+        shape = (candidates.sizes[a], candidates.sizes[b])
+        kept[a, b] = RowScores(found["starts"], found["column"], found["values"], shape)
+    return LargeScores(kept, candidates.sizes)
+
+
+def _search(candidates: LargeCandidates, enhancement: Enhancement) -> None:
+    """The pairs that are compared, and their cosines."""
+    runner, prefix, sizes, pairs = candidates.runner, candidates.prefix, candidates.sizes, candidates.pairs
+    if all(name in runner.shards for name in candidates.names("direct")):
+        return
+    count = min(candidates_per_block(len(sizes), enhancement.candidates), SHARED)
+    kgs = sorted({kg for pair in pairs for kg in pair})
+    runner.run("indexing", [Task(f"{prefix}/index/{kg}", write_index, (prefix, kg)) for kg in kgs])
+    both_ways = [pair for one in pairs for pair in (one, one[::-1])]
+    lists = [
+        Task(f"{prefix}/lists/{a}-{b}/{rows.start}", write_lists, (prefix, (a, b), rows, count))
+        for a, b in both_ways
+        for rows in _blocks(sizes[a])
+    ]
+    runner.run("searching", lists)
+    joined = [
+        Task(f"{prefix}/pairs/{a}-{b}", write_pairs, (prefix, (a, b), (_bounds(sizes[a]), _bounds(sizes[b]))))
+        for a, b in pairs
+    ]
+    runner.run("joining", joined)
+    _drop(runner, [task.name for task in lists], [f"{prefix}/index/{kg}" for kg in kgs])
+    width = {kg: runner.shards.get(candidates.embeddings[kg])["numbers"].shape[1] for kg in kgs}
+    cosines = [
+        Task(
+            f"{prefix}/cosines/{a}-{b}/{rows.start}",
+            write_cosines,
+            (prefix, (a, b), rows, _ends(candidates, a, b), _at_once(runner, width[b])),
+        )
+        for a, b in pairs
+        for rows in _blocks(sizes[a])
+    ]
+    runner.run("comparing", cosines)
+
+
+def _score(candidates: LargeCandidates, enhancement: Enhancement) -> None:
+    """Sinkhorn, and paths through third KGs."""
+    runner, prefix, sizes, pairs = candidates.runner, candidates.prefix, candidates.sizes, candidates.pairs
+    filled = [kg for kg, size in enumerate(sizes) if size]
     weights = tuple(part / sum(enhancement.weights) for part in enhancement.weights)
-    has_paths = enhancement.mode == "sharpened" and thirds > 0 and len(weights) > 1 and weights[1] > 0
-    scores, steps = dict[Pair, RowScores](), dict[Pair, Lists]()
-    with progress.stage("comparing", len(pairs)) as advance:
-        for a, b in pairs:
-            scores[a, b] = direct = _direct(sides[a], sides[b], enhancement, len(sides))
-            if has_paths:
-                count = candidates_per_step(thirds, len(sides))
-                steps[a, b], steps[b, a] = direct.best(count), direct.transposed().best(count)
-            advance(1)
+    has_paths = enhancement.mode == "sharpened" and len(filled) > 2 and len(weights) > 1 and weights[1] > 0
+    steps = candidates_per_step(len(filled) - 2, len(sizes)) if has_paths else 0
+    stage, sample = "direct" if has_paths else "scores", sample_per_block(len(sizes), SAMPLE)
+    direct = [
+        Task(
+            f"{prefix}/{stage}/{a}-{b}",
+            write_direct,
+            (prefix, (a, b), _bounds(sizes[a]), _ends(candidates, a, b), enhancement, sample, steps),
+        )
+        for a, b in pairs
+    ]
+    runner.run("normalising", direct)
+    _drop(
+        runner,
+        candidates.names("pairs"),
+        [f"{prefix}/cosines/{a}-{b}/{rows.start}" for a, b in pairs for rows in _blocks(sizes[a])],
+    )
     if not has_paths:
-        return LargeScores(scores, sizes)
-    kept = kept_after_paths(len(sides), sum(sizes)) or SHARED
-    for a, b in pairs:
-        between = [kg for kg in kgs if kg not in (a, b) and sizes[kg]]
-        first, second = [steps[a, kg] for kg in between], [steps[kg, b] for kg in between]
-        scores[a, b] = with_paths(scores[a, b], first, second, (weights[0], weights[1]), kept)
-    return LargeScores(scores, sizes)
+        return
+    kept = kept_after_paths(len(sizes), sum(sizes)) or SHARED
+    with_paths = [
+        Task(
+            f"{prefix}/scores/{a}-{b}",
+            write_scores,
+            (prefix, (a, b), [kg for kg in filled if kg not in (a, b)], weights[:2], kept),
+        )
+        for a, b in pairs
+    ]
+    runner.run("adding paths", with_paths)
+    _drop(runner, candidates.names("direct"))
 
 
-def _direct(left: Side, right: Side, enhancement: Enhancement, kgs: int) -> RowScores:
-    count = min(candidates_per_block(kgs, enhancement.candidates), SHARED)
-    similarities = candidates(left, right, count)
-    if enhancement.mode != "sharpened":
-        return similarities
-    return sinkhorn(similarities, left, right, enhancement, sample_per_block(kgs, SAMPLE))
+def _ends(candidates: LargeCandidates, a: int, b: int) -> tuple[str, str]:
+    """The shards of the embeddings of two KGs."""
+    return candidates.embeddings[a], candidates.embeddings[b]
+
+
+def _bounds(size: int) -> list[int]:
+    """Where the blocks of rows begin, and the number of rows."""
+    return [*range(0, size, ROWS_AT_ONCE), size]
+
+
+def _blocks(size: int) -> list[slice]:
+    return [slice(start, stop) for start, stop in pairwise(_bounds(size))]
+
+
+def _at_once(runner: Runner, width: int) -> int:
+    return max(ROWS_AT_ONCE, runner.memory // PART_OF_MEMORY // max(width, 1))
+
+
+def _drop(runner: Runner, *names: Sequence[str]) -> None:
+    for some in names:
+        for name in some:
+            runner.shards.drop(name)

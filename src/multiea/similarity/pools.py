@@ -18,24 +18,14 @@ from multiea.evidence.evidence import Evidence
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.direct_scores import Comparison, KnownPairs
 from multiea.similarity.enhancement import Pairs, similarities, sparse_similarities
+from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.search import is_exact
-from multiea.similarity.sides import Side
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
+from multiea.tasks.runner import LocalRunner, Runner
 
 POOLS = ("test", "all")
 EmbedPair = Callable[[int, int], tuple[Embeddings, Embeddings]]
-
-
-@dataclass(frozen=True)
-class EmbeddingsOfKGs:
-    """Gives the embeddings of the candidates of two KGs; parts: those of each KG."""
-
-    parts: Sequence[Embeddings]
-
-    def __call__(self, a: int, b: int) -> tuple[Embeddings, Embeddings]:
-        """Those of KGs a and b."""
-        return self.parts[a], self.parts[b]
 
 
 @dataclass(frozen=True)
@@ -43,14 +33,16 @@ class Comparable:
     """What the entities of a task are compared by, in canonical order.
 
     embeddings: of all entities, (N, d), KG after KG; or a function that gives those of the candidates of two KGs, on
-    the given device. signatures: of all entities. evidence: beside structure, with its weights.
+    the given device; or candidates of large KGs, in shards. runner: runs tasks where KGs are large; in this process by
+    default. signatures: of all entities. evidence: beside structure, with its weights.
     """
 
-    embeddings: Embeddings | EmbedPair
+    embeddings: Embeddings | EmbedPair | LargeCandidates
     signatures: Signatures | None = None
     evidence: Evidence | None = None
     weights: Weights = field(default_factory=Weights)
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    runner: Runner | None = None
 
 
 def candidate_pools(pool: str, task: Task, seeds: Groups, held_out: Groups) -> list[np.ndarray]:
@@ -107,35 +99,39 @@ def pool_similarities_with_weights(
 def _comparison(task: Task, compared: Comparable, pools: Sequence[np.ndarray]) -> Comparison:
     embeddings, ids = compared.embeddings, _joint_ids(task, pools)
     signatures = None if compared.signatures is None else [compared.signatures[part] for part in ids]
+    large = _large(compared, pools, ids, signatures)
+    if large is not None:
+        return Comparison([*map(len, pools)], torch.device("cpu"), _not_as_pairs, large=large)
+    assert not isinstance(embeddings, LargeCandidates)
     evidence = None if compared.evidence is None else compared.evidence.within(pools)
     sizes = [*map(len, pools)]
-    large = None
-    if signatures is not None and evidence is None and compared.device.type == "cpu":
-        large = _sides(task, embeddings, pools, signatures)
     device = embeddings.device if isinstance(embeddings, Embeddings) else compared.device
     prepared = (
         _prepared(embeddings, ids, is_kept=signatures is None) if isinstance(embeddings, Embeddings) else embeddings
     )
-    return Comparison(
-        sizes, device, prepared, signatures, evidence, compared.weights, all_evidence=compared.evidence, large=large
-    )
+    return Comparison(sizes, device, prepared, signatures, evidence, compared.weights, all_evidence=compared.evidence)
 
 
-def _sides(
-    task: Task, embeddings: Embeddings | EmbedPair, pools: Sequence[np.ndarray], signatures: Sequence[Signatures]
-) -> list[Side] | None:
-    """The candidates of each KG for kernels; None where their embeddings are not in 8 bits, or depend on the pair."""
-    if isinstance(embeddings, Embeddings):
-        parts = embeddings.split([len(kg.entities) for kg in task.kgs])
-        rows: list[np.ndarray] = list(pools)
-    elif isinstance(embeddings, EmbeddingsOfKGs):
-        parts = list(embeddings.parts)
-        rows = [np.arange(len(pool)) for pool in pools]
-    else:
+def _large(
+    compared: Comparable,
+    pools: Sequence[np.ndarray],
+    ids: Sequence[np.ndarray],
+    signatures: Sequence[Signatures] | None,
+) -> LargeCandidates | None:
+    """The candidates for tasks, where they are compared by structure alone and are so many that kernels do it."""
+    embeddings = compared.embeddings
+    if isinstance(embeddings, LargeCandidates):
+        return embeddings
+    if signatures is None or compared.evidence is not None or not isinstance(embeddings, Embeddings):
         return None
-    if any(part.scale is None for part in parts) or is_exact([*map(len, pools)], parts[0].device):
+    if embeddings.scale is None or is_exact([*map(len, pools)], embeddings.device):
         return None
-    return [Side(*one) for one in zip(parts, rows, signatures, strict=True)]
+    runner = LocalRunner() if compared.runner is None else compared.runner
+    return LargeCandidates.put(runner, "final", embeddings, ids, signatures)
+
+
+def _not_as_pairs(a: int, b: int) -> tuple[Embeddings, Embeddings]:
+    raise AssertionError(f"the embeddings of KGs {a} and {b} are in shards")
 
 
 def _prepared(embeddings: Embeddings, ids: Sequence[np.ndarray], *, is_kept: bool) -> EmbedPair:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT
+from multiea.engines.embeddings import tensor_of
 from multiea.similarity.matrices import Matrix
 from multiea.similarity.sparse_scores import NEGLIGIBLE, better_and_tied, entries_of_rows
 
@@ -62,9 +63,9 @@ class RowScores(Matrix):
     def rows(self, which: slice | Tensor) -> Tensor:
         """Some rows, dense."""
         numbers = torch.arange(self.shape[0])[which]
-        into, entry = entries_of_rows(torch.from_numpy(self.starts), numbers)
+        into, entry = entries_of_rows(tensor_of(self.starts), numbers)
         block = torch.zeros(len(numbers), self.shape[1])
-        block[into, torch.from_numpy(self.column[entry.numpy()]).long()] = torch.from_numpy(self.values[entry.numpy()])
+        block[into, tensor_of(self.column[entry.numpy()]).long()] = tensor_of(self.values[entry.numpy()])
         return block
 
     def at(self, row: Tensor, column: Tensor) -> Tensor:
@@ -75,9 +76,9 @@ class RowScores(Matrix):
 
     def better_and_tied(self, row: Tensor, column: Tensor) -> tuple[Tensor, Tensor]:
         """For each pair, how many columns of its row score better, and how many equal; pairs without entry are zero."""
-        into, entry = entries_of_rows(torch.from_numpy(self.starts), row)
+        into, entry = entries_of_rows(tensor_of(self.starts), row)
         columns = torch.full_like(row, self.shape[1])
-        values = torch.from_numpy(self.values[entry.numpy()])
+        values = tensor_of(self.values[entry.numpy()])
         return better_and_tied(into, values, self.at(row, column), columns)
 
     def best_columns(self, *, allow_ties: bool = False) -> tuple[Tensor, Tensor]:

@@ -1,4 +1,4 @@
-"""Side: the candidates of one of two large KGs that kernels compare."""
+"""Side: the candidates of one of two large KGs, whose embeddings are read block by block."""
 
 from __future__ import annotations
 
@@ -6,22 +6,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multiea.engines.embeddings import Embeddings
-from multiea.similarity.signatures import Signatures
+from multiea.engines.embeddings import Embeddings, tensor_of
+from multiea.tasks.shards import Shards, let_go
 
 
 @dataclass(frozen=True)
 class Side:
-    """The candidates of one KG: the embeddings of its entities in 8 bits, which of them they are, their signatures."""
+    """embedding: the shard of the embeddings; entities: which rows of it the candidates are, rising."""
 
-    embeddings: Embeddings
+    shards: Shards
+    embedding: str
     entities: np.ndarray
-    signatures: Signatures
 
     def __len__(self) -> int:
         return len(self.entities)
 
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What kernels need: numbers, what products are multiplied by, and the entities."""
-        assert self.embeddings.multipliers is not None
-        return self.embeddings.numbers.numpy(), self.embeddings.multipliers.numpy(), self.entities
+    def embeddings(self, places: np.ndarray | slice) -> Embeddings:
+        """Those of some candidates, given by their places."""
+        own = self.shards.get(self.embedding)
+        entities = self.entities[places]
+        part = Embeddings(tensor_of(own["numbers"][entities]), tensor_of(own["scales"][entities]))
+        let_go(own["numbers"])
+        return part

@@ -9,6 +9,7 @@ import numpy as np
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.kernels.edges import Edges
+from multiea.tasks.shards import Shards
 
 MARKS_PER_ENTITY = 24
 MARKS_PASSED_ON = 16  # by a neighbour
@@ -35,7 +36,18 @@ def signatures(edges: Sequence[Edges], groups: Groups) -> Signatures:
     return Signatures(np.concatenate([p.marks for p in parts]), np.concatenate([p.weights for p in parts]))
 
 
-def _signatures_of_kg(edges: Edges, members: np.ndarray) -> Signatures:
+def write_candidates(shards: Shards, name: str, prefix: str, place: int, kg: int, entities: str) -> None:
+    """The signatures of the candidates of a KG, from shards; their embeddings have the same order.
+
+    place: the column of the KG in the groups. entities: where the shards are that say which entities are candidates.
+    """
+    marks, edges = shards.get(f"{prefix}/marks"), Edges(**shards.get(f"edges/{kg}"))
+    chosen = shards.get(f"{entities}/{kg}")["entities"]
+    near = _signatures_of_kg(edges, marks["members"][place], chosen)
+    shards.put(name, {"entities": np.arange(len(chosen)), "marks": near.marks, "weights": near.weights})
+
+
+def _signatures_of_kg(edges: Edges, members: np.ndarray, chosen: np.ndarray | None = None) -> Signatures:
     from multiea.kernels.compiling import use_threads  # deferred: numba takes a second, and small KGs need none
     from multiea.kernels.nearest_marks import nearest_marks, passed_on
 
@@ -43,6 +55,6 @@ def _signatures_of_kg(edges: Edges, members: np.ndarray) -> Signatures:
     mark = np.full(edges.entities, ABSENT, np.int32)
     mark[members[members != ABSENT]] = np.flatnonzero(members != ABSENT)
     passed = passed_on(edges.starts, edges.tail, mark, MARKS_PASSED_ON)
-    every = np.arange(edges.entities)
-    marks, weights = nearest_marks(edges.starts, edges.tail, mark, passed, every, MARKS_PER_ENTITY, SECOND_HOP_WEIGHT)
+    chosen = np.arange(edges.entities) if chosen is None else chosen
+    marks, weights = nearest_marks(edges.starts, edges.tail, mark, passed, chosen, MARKS_PER_ENTITY, SECOND_HOP_WEIGHT)
     return Signatures(marks, weights.astype(np.float16))

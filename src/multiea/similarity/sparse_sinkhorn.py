@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -50,7 +49,7 @@ class OtherCandidates:
         """
         sides = []
         for sampled, least, count in zip((self.rows, self.columns), lowest, unlisted, strict=True):
-            mass = _mean_mass(sampled, least, highest, temperature) * count
+            mass = mean_mass(sampled, least, highest, temperature) * count
             if self.no_counterpart is not None:  # by structure it is as similar as others are on average
                 level = self.no_counterpart - highest + sampled.mean(1, dtype=torch.float64)
                 mass = mass + (level / temperature).clamp(max=700.0).exp()
@@ -106,7 +105,7 @@ def _sampled(left: Embeddings, right: Embeddings, count: int) -> Tensor:
     return torch.cat([left[start : start + size].cosines(sample) for start in range(0, max(len(left), 1), size)])
 
 
-def _mean_mass(sampled: Tensor, lowest: Tensor, highest: float, temperature: float) -> Tensor:
+def mean_mass(sampled: Tensor, lowest: Tensor, highest: float, temperature: float) -> Tensor:
     """For each row the mean mass of the columns that are not its candidates, estimated from a sample, (rows,)."""
     parts = []
     size = max(1, BLOCK_NUMBERS // max(1, sampled.shape[1]))
@@ -117,16 +116,3 @@ def _mean_mass(sampled: Tensor, lowest: Tensor, highest: float, temperature: flo
             cosines = cosines.double()
         parts.append(cosines.sub_(highest).div_(temperature).exp_().mean(1))
     return torch.cat(parts).double()
-
-
-def mean_mass(
-    embeddings: Embeddings, which: np.ndarray, sample: Embeddings, lowest: Tensor, highest: float, temperature: float
-) -> Tensor:
-    """The same from embeddings of which some are compared, so that cosines with the sample need not be kept."""
-    size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
-    parts = [torch.zeros(0, dtype=torch.float64)]
-    for start in range(0, len(which), size):
-        rows = slice(start, start + size)
-        block = embeddings[torch.from_numpy(which[rows])].cosines(sample)
-        parts.append(_mean_mass(block, lowest[rows], highest, temperature))
-    return torch.cat(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
@@ -30,7 +31,7 @@ class Shards(Protocol):
         ...
 
     def rows(self, name: str, array: str, start: int, stop: int) -> Array:
-        """A copy of some rows of an array; nothing else of it stays in memory."""
+        """Some rows of an array, read-only; nothing else of it comes into memory."""
         ...
 
     def drop(self, name: str) -> None:
@@ -62,8 +63,8 @@ class MemoryShards:
         return dict(self._shards[name])
 
     def rows(self, name: str, array: str, start: int, stop: int) -> Array:
-        """A copy of some rows of an array."""
-        return self._shards[name][array][start:stop].copy()
+        """Some rows of an array, not copied."""
+        return self._shards[name][array][start:stop]
 
     def drop(self, name: str) -> None:
         """Removes a shard, if it is there."""
@@ -77,3 +78,12 @@ def _read_only(array: Array) -> Array:
     view = np.asarray(array).view()
     view.flags.writeable = False
     return view
+
+
+def let_go(array: Array) -> None:
+    """Takes the pages of a memory-mapped array out of the memory of this process; they stay in their file."""
+    base: Any = array
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = getattr(base, "base", None)
+    if base is not None and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)
