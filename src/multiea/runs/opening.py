@@ -218,7 +218,9 @@ def _read_task(folder: Path, settings: AlignSettings) -> Task:
 
 def _read_tensors(folder: Path, task: Task) -> dict[str, torch.Tensor]:
     with errors_in(folder / "embeddings.safetensors"):
-        tensors = read_tensors(folder / "embeddings.safetensors", set(task.kg_names))
+        endings = ("", SIGNATURE_MARKS, SIGNATURE_WEIGHTS)
+        large = {name + ending for name in task.kg_names for ending in endings}
+        tensors = read_tensors(folder / "embeddings.safetensors", large)
     for kg in task.kgs:
         if len(tensors[kg.name]) != len(kg.entities):
             raise ValueError(f"{len(tensors[kg.name]):,} embeddings for {len(kg.entities):,} entities of {kg.name}")
