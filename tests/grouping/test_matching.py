@@ -12,7 +12,7 @@ import torch
 from multiea import Enhancement, Groups, KnowledgeGraph, Task
 from multiea.grouping.calibration import Calibration
 from multiea.grouping.found_groups import FoundGroups
-from multiea.grouping.matching import Scores, join_matches, mutual_matches, scores_inside, total_scores
+from multiea.grouping.matching import Matches, Scores, join_matches, mutual_matches, scores_inside, total_scores
 from multiea.similarity.matrices import Dense
 from support.datasets import named
 from support.tasks import unaligned
@@ -103,3 +103,20 @@ def test_repeated_entities_that_share_the_score_of_a_counterpart_have_its_total(
     assert matches.score.tolist() == pytest.approx([0.5, 0.2])
     assert total_scores(matches, scores, pools, [0]).tolist() == pytest.approx([0.9, 0.2])
     assert total_scores(matches, scores, pools, [1]).tolist() == pytest.approx([0.5, 0.2])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_contradictory_matches_are_joined_one_after_the_other_the_best_first(seed: int) -> None:
+    rng, kgs, size = np.random.default_rng(seed), 4, 60
+    owner = np.repeat(np.arange(kgs), size)
+    ends = rng.integers(0, kgs * size, (2, 300))
+    ends = np.sort(ends[:, owner[ends[0]] != owner[ends[1]]], axis=0)
+    matches = Matches(*ends, np.linspace(1, 0, ends.shape[1]), owner, np.tile(np.arange(size), kgs))
+    group_of = {at: frozenset([at]) for at in range(kgs * size)}
+    for one, other in ends.T.tolist():
+        both = group_of[one] | group_of[other]
+        if len({int(owner[at]) for at in both}) == len(both):
+            group_of |= dict.fromkeys(both, both)
+    expected = {frozenset((int(owner[at]), at % size) for at in group) for group in group_of.values() if len(group) > 1}
+    rows = join_matches(matches, tuple("abcd")).members.tolist()
+    assert {frozenset((kg, at) for kg, at in enumerate(row) if at >= 0) for row in rows} == expected

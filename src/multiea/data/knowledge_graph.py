@@ -127,6 +127,11 @@ class KnowledgeGraph:
             counts += np.bincount(self.triples[:, column], minlength=len(counts)).astype(np.int32)
         return counts
 
+    @cached_property
+    def order_by_id(self) -> Indices:
+        """The positions of the entities in the order of their ids, (E,)."""
+        return np.asarray(self.entities.arg_sort().to_numpy().astype(np.int32))
+
     def positions(self, entities: pl.Series) -> Indices:
         """The position of each given entity in this KG, (n,); -1 where this KG does not have the entity."""
         wanted = pl.DataFrame({"entity": entities.cast(pl.String)})

@@ -107,15 +107,17 @@ class Task:
     def _refuse_entities_of_two_kinds(self) -> None:
         kinds = {"seeds": self.seeds, "validation groups": self.validation, "held-out groups": self.held_out}
         kinds |= {"open seeds": self.open_seeds.groups}
-        for (one, groups), (other, others) in combinations(kinds.items(), 2):
-            for kg, members, also in zip(self.kgs, groups.members.T, others.members.T, strict=True):
-                both = np.setdiff1d(np.intersect1d(members, also), [ABSENT])
-                if len(both):
-                    raise InputError(
-                        f"entity '{kg.entities[int(both[0])]}' of KG '{kg.name}' is in two groups, "
-                        f"of the {one} and of the {other} ({counted(len(both), 'such case')})",
-                        expected="each entity in at most one group",
-                    )
+        given = {name: groups for name, groups in kinds.items() if len(groups)}
+        for (one, groups), (other, others) in combinations(given.items(), 2):
+            of_both = others.members_in(groups)  # (groups, M)
+            for kg, members, also in zip(self.kgs, others.members.T, of_both.T, strict=True):
+                if not also.any():
+                    continue
+                raise InputError(
+                    f"entity '{kg.entities[int(members[also].min())]}' of KG '{kg.name}' is in two groups, "
+                    f"of the {one} and of the {other} ({counted(int(also.sum()), 'such case')})",
+                    expected="each entity in at most one group",
+                )
 
     def _checked(self, what: str, groups: Groups | None) -> Groups:
         groups = Groups.empty(self.kg_names) if groups is None else groups

@@ -7,6 +7,7 @@ where it is aligned (`pipeline/`) and where a result is scored or grouped again;
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -16,8 +17,9 @@ from multiea.data.groups import ABSENT, Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.open_seeds import OpenSeeds
 from multiea.data.task import Task
+from multiea.foundation.offsets import offsets
 
-Positions = NDArray[np.int64]
+Positions = NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,6 @@ class CanonicalOrder:
     """
 
     given: Task
-    canonical: Task
     given_columns: tuple[int, ...]
     given_positions: tuple[Positions, ...]
     canonical_positions: tuple[Positions, ...]
@@ -38,9 +39,14 @@ class CanonicalOrder:
     def of(cls, task: Task) -> CanonicalOrder:
         """The canonical order of a task; it depends on names only."""
         columns = tuple(sorted(range(len(task.kgs)), key=lambda kg: task.kgs[kg].name))
-        given_positions = [kg.entities.arg_sort().to_numpy().astype(np.int64) for kg in task.kgs]
-        positions = [np.argsort(order) for order in given_positions]
-        kgs = [_sorted_kg(task.kgs[kg], given_positions[kg], positions[kg]) for kg in columns]
+        given_positions = tuple(task.kgs[kg].order_by_id for kg in columns)
+        return cls(task, columns, given_positions, tuple(_inverse(kg.order_by_id) for kg in task.kgs))
+
+    @cached_property
+    def canonical(self) -> Task:
+        """The task in canonical order, made when it is first asked for: it takes as much memory as the given one."""
+        task, columns, positions = self.given, list(self.given_columns), self.canonical_positions
+        kgs = [_sorted_kg(task.kgs[kg], positions[kg]) for kg in columns]
         names = tuple(kg.name for kg in kgs)
 
         def moved(groups: Groups) -> tuple[Groups, NDArray[np.int64]]:
@@ -51,9 +57,8 @@ class CanonicalOrder:
 
         seeds, held_out, validation = (moved(part)[0] for part in (task.seeds, task.held_out, task.validation))
         known, order = moved(task.open_seeds.groups)
-        open_seeds = OpenSeeds(known, task.open_seeds.looked_in[order][:, list(columns)])
-        canonical = Task(kgs, seeds, held_out, validation, open_seeds, name=task.name, origin=task.origin)
-        return cls(task, canonical, columns, tuple(given_positions[kg] for kg in columns), tuple(positions))
+        open_seeds = OpenSeeds(known, task.open_seeds.looked_in[order][:, columns])
+        return Task(kgs, seeds, held_out, validation, open_seeds, name=task.name, origin=task.origin)
 
     @property
     def given_numbering(self) -> tuple[tuple[Positions, ...], list[int]]:
@@ -63,11 +68,12 @@ class CanonicalOrder:
     def groups_to_canonical(self, groups: Groups) -> Groups:
         """Groups over the given task, over the canonical one; their rows stay in order."""
         members = [_moved(groups.members[:, kg], self.canonical_positions[kg]) for kg in self.given_columns]
-        return Groups(self.canonical.kg_names, np.stack(members, axis=1).astype(np.int32))
+        names = tuple(self.given.kg_names[kg] for kg in self.given_columns)
+        return Groups(names, np.stack(members, axis=1).astype(np.int32))
 
     def canonical_ids(self) -> NDArray[np.int64]:
         """For each entity of the given task its joint id in canonical order, (N,)."""
-        starts = dict(zip(self.given_columns, self.canonical.entity_offsets, strict=False))
+        starts = dict(zip(self.given_columns, offsets(map(len, self.given_positions)), strict=False))
         parts = [positions + starts[kg] for kg, positions in enumerate(self.canonical_positions)]
         return np.concatenate(parts)
 
@@ -82,19 +88,25 @@ def _moved(members: np.ndarray, positions: np.ndarray) -> np.ndarray:
     return np.where(members == ABSENT, ABSENT, positions[members])
 
 
-def _sorted_kg(kg: KnowledgeGraph, given: Positions, position: Positions) -> KnowledgeGraph:
+def _inverse(order: Positions) -> Positions:
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order), dtype=order.dtype)
+    return position
+
+
+def _sorted_kg(kg: KnowledgeGraph, position: Positions) -> KnowledgeGraph:
     """A KG with entities and relations in the order of their names; the order of its literals has no effect."""
-    relation_order = kg.relations.arg_sort().to_numpy()
-    relation_position = np.argsort(relation_order)
-    head, relation, tail = kg.triples.T
-    triples = np.column_stack([position[head], relation_position[relation], position[tail]]).astype(np.int32)
-    new_position = pl.Series(position.astype(np.int32))
+    relation_order = kg.relations.arg_sort().to_numpy().astype(np.int32)
+    triples = np.empty((len(kg.triples), 3), dtype=np.int32)
+    for column, new in enumerate((position, _inverse(relation_order), position)):
+        triples[:, column] = new[kg.triples[:, column]]
+    new_position = pl.Series(position)
     literals, names = (
         part.with_columns(entity=new_position.gather(part["entity"])) for part in (kg.literals, kg.given_names)
     )
     return replace(
         kg,
-        entities=kg.entities.gather(given),
+        entities=kg.entities.gather(kg.order_by_id),
         relations=kg.relations.gather(relation_order),
         triples=triples,
         names=None,

@@ -132,7 +132,15 @@ class AlignmentResult:
             if (len(self.ids.known), len(self.ids.found)) != (len(known), len(self.found.groups)):
                 raise ValueError("the ids belong to other groups; set ids to None, or follow the previous run again")
             return self.ids.known, self.ids.found
-        return group_ids(known.to_table(self.task.kgs)), group_ids(self.found.groups.to_table(self.task.kgs))
+        of_known, of_found = self._ids_by_members
+        return of_known.to_list(), of_found.to_list()
+
+    @cached_property
+    def _ids_by_members(self) -> tuple[pl.Series, pl.Series]:
+        """The ids of known and of found groups that depend on their members only."""
+        parts = (group_ids(some.to_table(self.task.kgs)) for some in (self.known.groups, self.found.groups))
+        of_known, of_found = (pl.Series(part, dtype=pl.String) for part in parts)
+        return of_known, of_found
 
     def group_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """The group of each entity, (N,), -1 without one, and the members of all groups in the joint id space.
@@ -193,8 +201,7 @@ class AlignmentResult:
     def fingerprint(self) -> str:
         """A hash of the groups: the same groups over the same KGs have the same fingerprint."""
         digest = hashlib.blake2b("\n".join(sorted(self.task.kg_names)).encode(), digest_size=8)
-        known, found = replace(self, ids=None).group_ids()
-        for group in sorted({*known, *found}):
+        for group in pl.concat(self._ids_by_members).unique().sort():
             digest.update(f"\n{group}".encode())
         return digest.hexdigest()
 

@@ -159,9 +159,6 @@ def group_ids(entities: pl.DataFrame) -> list[str]:
 
     entities: one column per KG, null where a KG has no member.
     """
-    kgs = sorted(entities.columns)
-    ids = []
-    for row in zip(*(entities.get_column(kg) for kg in kgs), strict=True):
-        text = "\n".join(f"{kg}\t{entity}" for kg, entity in zip(kgs, row, strict=True) if entity is not None)
-        ids.append(hashed_id(text))
-    return ids
+    members = {str(at): kg + "\t" + entities.get_column(kg) for at, kg in enumerate(sorted(entities.columns))}
+    texts = pl.DataFrame(members).select(pl.concat_str(pl.all(), separator="\n", ignore_nulls=True))
+    return [hashed_id(text) for text in texts.to_series()]

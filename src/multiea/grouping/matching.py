@@ -101,8 +101,12 @@ def join_matches(matches: Matches, kg_names: tuple[str, ...]) -> Groups:
     """Groups of matched candidates; of contradictory matches the one with the better score wins."""
     group = _greedy_groups(matches)
     inside = group[matches.left] == group[matches.right]
-    candidates = np.unique(np.concatenate([matches.left[inside], matches.right[inside]]))
-    _, row = np.unique(group[candidates], return_inverse=True)
+    is_matched = np.zeros(len(matches.owner), dtype=bool)
+    is_matched[matches.left[inside]] = is_matched[matches.right[inside]] = True
+    candidates = np.flatnonzero(is_matched)
+    is_used = np.zeros(group.max(initial=-1) + 1, dtype=bool)
+    is_used[group[candidates]] = True
+    row = (np.cumsum(is_used) - 1)[group[candidates]]
     return Groups(kg_names, matches.members(candidates, row, len(kg_names)))
 
 
@@ -185,19 +189,36 @@ def _greedy_groups(matches: Matches) -> np.ndarray:
     """The group of each candidate; matches that would put two candidates of one KG together are ignored."""
     size, owner = len(matches.owner), matches.owner
     component = _components(matches)
-    pairs = np.unique(np.stack([component, owner]), axis=1, return_counts=True)
+    kgs = int(owner.max(initial=0)) + 1
+    member = np.sort(component.astype(np.int64) * kgs + owner)
     conflicted = np.zeros(component.max(initial=-1) + 1, dtype=bool)
-    conflicted[pairs[0][0][pairs[1] > 1]] = True
+    conflicted[member[1:][member[1:] == member[:-1]] // kgs] = True
     group = component.astype(np.int64)
     inside = np.flatnonzero(conflicted[component])  # few: only there the order of matches decides
-    group[inside] = size + inside  # each in a group of its own at first
-    kgs_of = {int(size + candidate): {int(owner[candidate])} for candidate in inside}
-    members = {int(size + candidate): [int(candidate)] for candidate in inside}
-    for at in np.flatnonzero(conflicted[component[matches.left]]):
-        one, other = int(group[matches.left[at]]), int(group[matches.right[at]])
-        if one != other and not kgs_of[one] & kgs_of[other]:
-            kgs_of[one] |= kgs_of.pop(other)
-            moved = members.pop(other)
-            members[one] += moved
-            group[moved] = one
+    local = np.full(size, ABSENT, dtype=np.int64)
+    local[inside] = np.arange(len(inside))
+    matched = np.flatnonzero(conflicted[component[matches.left]])
+    joined = _joined_in_order(local[matches.left[matched]], local[matches.right[matched]], owner[inside])
+    group[inside] = size + inside[joined]
     return group
+
+
+def _joined_in_order(left: np.ndarray, right: np.ndarray, owner: np.ndarray) -> np.ndarray:
+    """The first candidate of the group of each one, (n,), when pairs are joined one after the other.
+
+    A pair that would put two candidates of one KG together is left out; owner: the KG of each candidate.
+    """
+    parent = list(range(len(owner)))
+    kgs_of = [1 << kg for kg in owner.tolist()]  # a bit for each KG in the group
+
+    def first_of(candidate: int) -> int:
+        while parent[candidate] != candidate:
+            parent[candidate] = candidate = parent[parent[candidate]]
+        return candidate
+
+    for one, other in zip(left.tolist(), right.tolist(), strict=True):
+        one, other = first_of(one), first_of(other)
+        if one != other and not kgs_of[one] & kgs_of[other]:
+            kgs_of[one] |= kgs_of[other]
+            parent[other] = one
+    return np.array([first_of(candidate) for candidate in range(len(parent))], dtype=np.int64)

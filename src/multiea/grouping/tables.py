@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from multiea.data.entity_table import entity_table
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.foundation.offsets import offsets
 from multiea.grouping.duplicates import Duplicates
@@ -18,35 +18,21 @@ PAIR_COLUMNS = ["group_id", "left_kg", "left", "right_kg", "right", "confidence"
 
 
 def member_table(
-    found: FoundGroups, ids: list[str], is_known: np.ndarray, kgs: Sequence[KnowledgeGraph]
+    found: FoundGroups, ids: Sequence[str], is_known: np.ndarray, kgs: Sequence[KnowledgeGraph]
 ) -> pl.DataFrame:
     """One row per member, group by group. is_known: (groups, M) which members were given as seeds."""
-    entities = found.groups.to_table(kgs)
-    parts = []
-    for column, kg in enumerate(kgs):
-        columns = {"group_id": ids, "kg": [kg.name] * len(ids), "entity": entities.get_column(kg.name)}
-        of_kg = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))  # the types where there is no group
-        of_kg = of_kg.with_columns(
-            confidence=pl.Series(found.confidence[:, column], dtype=pl.Float64),
-            status=_status(is_known[:, column]),
-            order=pl.int_range(len(ids)),
-        )
-        parts.append(of_kg.filter(pl.col("entity").is_not_null()))
-    return _with_names(pl.concat(parts).sort("order", "kg").drop("order"), kgs)
+    by_name = np.array(sorted(range(len(kgs)), key=lambda kg: kgs[kg].name))
+    row, place = np.nonzero(found.groups.present[:, by_name])
+    kg = by_name[place]
+    of_member = {"confidence": _numbers(found.confidence[row, kg]), "status": _status(is_known[row, kg])}
+    return _members(_texts(ids).gather(row), kg, found.groups.members[row, kg], kgs, of_member)
 
 
-def duplicate_table(duplicates: Duplicates, ids: list[str], kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
+def duplicate_table(duplicates: Duplicates, ids: Sequence[str], kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
     """One row per duplicate, with the id of its group."""
-    entities = [kgs[kg].entities[int(entity)] for kg, entity in zip(duplicates.kg, duplicates.entity, strict=True)]
-    columns = {
-        "group_id": [ids[group] for group in duplicates.group],
-        "kg": [kgs[kg].name for kg in duplicates.kg],
-        "entity": entities,
-    }
-    table = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).with_columns(
-        confidence=pl.Series(duplicates.confidence, dtype=pl.Float64), status=pl.lit("duplicate")
-    )
-    return _with_names(table.sort("group_id", "kg", "entity"), kgs)
+    of_member = {"confidence": _numbers(duplicates.confidence), "status": pl.lit("duplicate")}
+    table = _members(_texts(ids).gather(duplicates.group), duplicates.kg, duplicates.entity, kgs, of_member)
+    return table.sort("group_id", "kg", "entity")
 
 
 def duplicate_pair_table(members: pl.DataFrame, kg_names: Sequence[str]) -> pl.DataFrame:
@@ -82,12 +68,13 @@ def pair_table(found: FoundGroups, ids: list[str], is_known: np.ndarray, kgs: Se
     """One row per pair of members, group by group. is_known: (groups, M) which members were given as seeds."""
     present, members = found.groups.present, found.groups.members
     row, a, b = np.nonzero(np.triu(present[:, :, None] & present[:, None, :], 1))
-    names = pl.Series([kg.name for kg in kgs], dtype=pl.String)
-    entities = pl.concat([kg.entities.cast(pl.String).alias("entity") for kg in kgs])
+    by_name = np.argsort(sorted(range(len(kgs)), key=lambda kg: kgs[kg].name))  # the place of each KG
+    order = np.argsort((row * len(kgs) + by_name[a]) * len(kgs) + by_name[b], kind="stable")
+    row, a, b = row[order], a[order], b[order]
+    names, entities = _texts([kg.name for kg in kgs]), _all_entities(kgs)
     starts = offsets(len(kg.entities) for kg in kgs)
     columns = {
-        "order": row,
-        "group_id": pl.Series(ids, dtype=pl.String).gather(row),
+        "group_id": _texts(ids).gather(row),
         "left_kg": names.gather(a),
         "left": entities.gather(members[row, a] + starts[a]),
         "right_kg": names.gather(b),
@@ -96,13 +83,36 @@ def pair_table(found: FoundGroups, ids: list[str], is_known: np.ndarray, kgs: Se
         "matched": found.matched[row, a, b],
         "status": _status(is_known[row, a] & is_known[row, b]),
     }
-    return pl.DataFrame(columns).sort("order", "left_kg", "right_kg", maintain_order=True).select(PAIR_COLUMNS)
+    return pl.DataFrame(columns).select(PAIR_COLUMNS)
 
 
-def _with_names(table: pl.DataFrame, kgs: Sequence[KnowledgeGraph]) -> pl.DataFrame:
-    named = table.join(entity_table(kgs), on=["kg", "entity"], how="left", maintain_order="left")
-    return named.select(MEMBER_COLUMNS)
+def _members(
+    group_ids: pl.Series, kg: np.ndarray, entity: np.ndarray, kgs: Sequence[KnowledgeGraph], others: dict[str, Any]
+) -> pl.DataFrame:
+    """One row per member of a group; kg, entity: the number of its KG and its position there, (n,)."""
+    joint = entity + offsets(len(one.entities) for one in kgs)[kg]
+    nameless = [pl.Series([None], dtype=pl.String).new_from_index(0, len(one.entities)) for one in kgs]
+    shown = [own if one.names is None else one.names for one, own in zip(kgs, nameless, strict=True)]
+    columns = {
+        "group_id": group_ids,
+        "kg": _texts([one.name for one in kgs]).gather(kg),
+        "entity": _all_entities(kgs).gather(joint),
+        "name": pl.concat([one.alias("name") for one in shown]).gather(joint),
+    }
+    return pl.DataFrame(columns).with_columns(**others).select(MEMBER_COLUMNS)
+
+
+def _all_entities(kgs: Sequence[KnowledgeGraph]) -> pl.Series:
+    return pl.concat([kg.entities.cast(pl.String).alias("entity") for kg in kgs])
+
+
+def _texts(values: Sequence[str] | pl.Series) -> pl.Series:
+    return pl.Series(values, dtype=pl.String)
+
+
+def _numbers(values: np.ndarray) -> pl.Series:
+    return pl.Series(values, dtype=pl.Float64)
 
 
 def _status(is_known: np.ndarray) -> pl.Series:
-    return pl.Series(np.where(is_known, "seed", "found"), dtype=pl.String)
+    return pl.Series(["found", "seed"], dtype=pl.String).gather(is_known.astype(np.uint32))

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import torch
-from safetensors.torch import load_file
 
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import load, read_one_kg
@@ -21,9 +20,7 @@ from multiea.data.origin import Origin
 from multiea.data.readers import read_groups
 from multiea.data.role_choices import roles_of
 from multiea.data.task import Task
-from multiea.engines.embeddings import Embeddings
 from multiea.foundation.errors import InputError, check_kind, counted, path_of
-from multiea.graph.canonical_order import CanonicalOrder
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import Calibration
 from multiea.runs.files import (
@@ -37,11 +34,13 @@ from multiea.runs.files import (
     read_run_settings,
     read_table,
 )
-from multiea.runs.layout import EMBEDDING_SCALE, SIGNATURE_MARKS, SIGNATURE_WEIGHTS
+from multiea.runs.layout import SIGNATURE_MARKS, SIGNATURE_WEIGHTS
 from multiea.runs.run import Run
 from multiea.runs.saving import digests, hash_of
+from multiea.runs.stored_embeddings import read_embeddings
 from multiea.runs.stored_evidence import read_evidence, read_weights
 from multiea.runs.stored_groups import StoredGroups
+from multiea.runs.tensor_files import read_tensors
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.signatures import Signatures
 
@@ -174,7 +173,7 @@ def _read_alignment(folder: Path) -> AlignmentResult:
     return AlignmentResult(
         task,
         stored.found,
-        _embeddings(tensors, task),
+        read_embeddings(tensors, task),
         settings,
         Calibration(**(calibration | {"coefficients": tuple(calibration["coefficients"])})),
         _signatures(tensors, task),
@@ -219,20 +218,13 @@ def _read_task(folder: Path, settings: AlignSettings) -> Task:
 
 def _read_tensors(folder: Path, task: Task) -> dict[str, torch.Tensor]:
     with errors_in(folder / "embeddings.safetensors"):
-        tensors = load_file(folder / "embeddings.safetensors")
+        endings = ("", SIGNATURE_MARKS, SIGNATURE_WEIGHTS)
+        large = {name + ending for name in task.kg_names for ending in endings}
+        tensors = read_tensors(folder / "embeddings.safetensors", large)
     for kg in task.kgs:
         if len(tensors[kg.name]) != len(kg.entities):
             raise ValueError(f"{len(tensors[kg.name]):,} embeddings for {len(kg.entities):,} entities of {kg.name}")
     return tensors
-
-
-def _embeddings(tensors: Mapping[str, torch.Tensor], task: Task) -> Embeddings:
-    scales = [tensors.get(kg.name + EMBEDDING_SCALE) for kg in task.kgs]
-    parts = [
-        Embeddings(tensors[kg.name].float() if scale is None else tensors[kg.name], scale)
-        for kg, scale in zip(task.kgs, scales, strict=True)
-    ]
-    return Embeddings.joined(parts)[torch.from_numpy(CanonicalOrder.of(task).given_ids())]
 
 
 def _signatures(tensors: Mapping[str, torch.Tensor], task: Task) -> Signatures | None:

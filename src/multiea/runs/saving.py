@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 import tomli_w
 import torch
-from safetensors.torch import save_file
 
 from multiea.data.entity_table import entity_table
 from multiea.data.knowledge_graph import KnowledgeGraph
@@ -26,11 +25,14 @@ from multiea.foundation.errors import OutputError
 from multiea.foundation.version import __version__
 from multiea.grouping.alignment import AlignmentResult
 from multiea.runs.files import folders_grown_from
-from multiea.runs.layout import CHECKED_FILES, EMBEDDING_SCALE, SIGNATURE_MARKS, SIGNATURE_WEIGHTS
+from multiea.runs.layout import CHECKED_FILES, SIGNATURE_MARKS, SIGNATURE_WEIGHTS
 from multiea.runs.run import Run
+from multiea.runs.stored_embeddings import embedding_tensors
 from multiea.runs.stored_evidence import evidence_tensors, recorded_weights
+from multiea.runs.tensor_files import Blocks, write_tensors
 from multiea.settings.fields import without_none
 
+NAMES_AT_ONCE = 1 << 16
 PACKAGES = ("torch", "numpy", "scipy", "polars", "pyoxigraph")
 
 
@@ -54,7 +56,7 @@ def save_run(run: Run, out: Path, *, force: bool = False) -> None:
         alignment.pairs.write_parquet(folder / "pairs.parquet")
         if alignment.ids is not None and alignment.ids.lineage.height:
             alignment.ids.lineage.write_csv(folder / "lineage.tsv", separator="\t", quote_style="never")
-        _save_embeddings(alignment, folder / "embeddings.safetensors")
+        write_tensors(folder / "embeddings.safetensors", _tensors(alignment))
         _write_json(folder / "metrics.json", run.metrics)
         _write_json(folder / "manifest.json", manifest(run) | {"files": digests(folder)})
 
@@ -104,41 +106,23 @@ def _write_duplicates(alignment: AlignmentResult, path: Path) -> None:
     table.sort("kg", "duplicate").write_csv(path, separator="\t", quote_style="never")
 
 
-def _save_embeddings(alignment: AlignmentResult, path: Path) -> None:
-    path.touch()
-    mode = path.stat().st_mode  # safetensors would restrict the file to its owner
-    save_file(_tensors_by_kg(alignment), path)
-    path.chmod(mode)
-
-
-def _tensors_by_kg(alignment: AlignmentResult) -> dict[str, torch.Tensor]:
-    slices = dict(zip(alignment.task.kg_names, pairwise(alignment.task.entity_offsets), strict=True))
-    tensors = evidence_tensors(alignment)
-    rows, whole = torch.from_numpy(alignment.order.canonical_ids()), alignment.canonical_embeddings
-    for name, (a, b) in slices.items():
-        of_kg = whole[rows[a:b].to(whole.device)]
-        if of_kg.scale is None:
-            tensors[name] = _in_half_if_exact(of_kg.numbers.cpu()).contiguous()
-        else:
-            tensors |= {name: of_kg.numbers, name + EMBEDDING_SCALE: of_kg.scale}
+def _tensors(alignment: AlignmentResult) -> dict[str, torch.Tensor | Blocks]:
+    tensors = embedding_tensors(alignment) | evidence_tensors(alignment)
     if (signatures := alignment.signatures) is not None:
-        for name, (a, b) in slices.items():
+        slices = zip(alignment.task.kg_names, pairwise(alignment.task.entity_offsets), strict=True)
+        for name, (a, b) in slices:
             tensors[name + SIGNATURE_MARKS] = torch.from_numpy(signatures.marks[a:b])
             tensors[name + SIGNATURE_WEIGHTS] = torch.from_numpy(signatures.weights[a:b])
     return tensors
-
-
-def _in_half_if_exact(embeddings: torch.Tensor) -> torch.Tensor:
-    """In half precision where that loses nothing."""
-    half = embeddings.half()
-    return half if torch.equal(half.float(), embeddings) else embeddings
 
 
 def hash_of(kg: KnowledgeGraph) -> str:
     """A hash of a KG's content."""
     digest = hashlib.sha256()
     for names in (kg.entities, kg.relations):
-        digest.update("\n".join(names).encode())
+        for start in range(0, len(names), NAMES_AT_ONCE):
+            digest.update(b"\n" if start else b"")
+            digest.update("\n".join(names[start : start + NAMES_AT_ONCE]).encode())
         digest.update(b"\0")
     digest.update(np.ascontiguousarray(kg.triples).tobytes())
     return digest.hexdigest()

@@ -34,11 +34,10 @@ class StoredGroups:
     def duplicates(self) -> Duplicates:
         """The further members of found groups."""
         ids = _ids_of_kind("found", self.members)
-        row_of = dict(zip(ids, range(len(ids)), strict=True))
         parts = [Duplicates()]
         for number, kg in enumerate(self.task.kgs):
             own = self.members.filter((pl.col("kg") == kg.name) & (pl.col("status") == "duplicate"))
-            group = own["group_id"].replace_strict(row_of, return_dtype=pl.Int64).cast(pl.Int64).to_numpy()
+            group = _rows_of(own["group_id"], ids)
             entity = np.asarray(kg.positions(own["entity"]))
             parts.append(Duplicates(group, np.full(len(own), number), entity, own["confidence"].to_numpy()))
         return Duplicates.joined(parts)
@@ -88,21 +87,27 @@ def _groups_of_kind(kind: str, members: pl.DataFrame, pairs: pl.DataFrame, task:
     ids = _ids_of_kind(kind, table)
     if not len(ids):
         return FoundGroups.empty(task.kg_names)
-    row_of = dict(zip(ids, range(len(ids)), strict=True))
     positions = np.full((len(ids), len(task.kgs)), ABSENT, dtype=np.int32)
     confidence = np.zeros(positions.shape)
     for column, kg in enumerate(task.kgs):
         own = table.filter(pl.col("kg") == kg.name)
-        rows = own["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
+        rows = _rows_of(own["group_id"], ids)
         positions[rows, column] = kg.positions(own["entity"])
         confidence[rows, column] = own["confidence"].to_numpy()
     pair_confidence = np.full((*positions.shape, len(task.kgs)), np.nan)
     matched = np.zeros(pair_confidence.shape, dtype=bool)
     pairs = pairs.filter(pl.col("group_id").is_in(ids.implode()))
-    rows = pairs["group_id"].replace_strict(row_of, return_dtype=pl.Int64).to_numpy()
+    rows = _rows_of(pairs["group_id"], ids)
     number_of = {name: number for number, name in enumerate(task.kg_names)}
     ends = [pairs[side].replace_strict(number_of, return_dtype=pl.Int64).to_numpy() for side in ("left_kg", "right_kg")]
     for one, other in (ends, reversed(ends)):
         pair_confidence[rows, one, other] = pairs["confidence"].to_numpy()
         matched[rows, one, other] = pairs["matched"].to_numpy()
     return FoundGroups(Groups(task.kg_names, positions), confidence, pair_confidence, matched)
+
+
+def _rows_of(group_ids: pl.Series, ids: pl.Series) -> np.ndarray:
+    """The row of each group in a list of distinct ids that has all of them, (n,)."""
+    if group_ids.is_empty():
+        return np.empty(0, dtype=np.int64)
+    return group_ids.replace_strict(ids, np.arange(len(ids)), return_dtype=pl.Int64).to_numpy()
