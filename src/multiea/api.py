@@ -7,25 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.load import load
 from multiea.data.task import Task
 from multiea.evaluation.evaluate import evaluate
-from multiea.explain.explainer import Explainer
-from multiea.explain.explanation import Explanation
-from multiea.exports.export import FORMATS, Choices, Written, export, refuse_unused_options
-from multiea.exports.graph_objects import to_networkx, to_pyg
-from multiea.exports.representatives import merged_names
+from multiea.exports.choices import Choices, Written
 from multiea.foundation.atomic_files import refuse_existing
 from multiea.foundation.errors import SettingError, check_kind, path_of, resolve, unknown
 from multiea.grouping.alignment import AlignmentResult
 from multiea.pipeline.align import align as align_task
 from multiea.pipeline.growing import grown_task
 from multiea.pipeline.single_pass import regroup
-from multiea.report.page import write_report
 from multiea.runs.files import read_ancestor
 from multiea.runs.loading import load_task
 from multiea.runs.opening import Source, open_run, warn_of_changes
@@ -35,6 +30,10 @@ from multiea.settings.data import Data, absolute
 from multiea.settings.engines import PROPAGATION
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
+
+if TYPE_CHECKING:
+    from multiea.explain.explainer import Explainer
+    from multiea.explain.explanation import Explanation
 
 log = logging.getLogger("multiea")
 
@@ -63,6 +62,8 @@ class Alignment(AlignmentResult):
 
     @cached_property
     def _explainer(self) -> Explainer:
+        from multiea.explain.explainer import Explainer  # deferred: aligning needs no explanations
+
         return Explainer(self)
 
     def with_enhancement(self, enhancement: Enhancement) -> Alignment:
@@ -76,6 +77,8 @@ class Alignment(AlignmentResult):
 
     def report(self, path: str | Path, *, metrics: Mapping[str, Any] | None = None, force: bool = False) -> None:
         """Writes one HTML page about it; metrics, as evaluate returns them, add the scores by rank."""
+        from multiea.report.page import write_report  # deferred: aligning needs no report
+
         check_kind(metrics, Mapping | None, "metrics", "what evaluate returns")
         write_report(Run(self, metrics or {}), path_of(path, "a report"), force=force)
 
@@ -84,6 +87,8 @@ class Alignment(AlignmentResult):
 
         choices: fields of Choices (closure, predicate, prefer, undo); those that a format does not use are refused.
         """
+        from multiea.exports.export import FORMATS, export, refuse_unused_options  # deferred: aligning needs no exports
+
         names = [part.name for part in fields(Choices)]
         for name in choices:
             if name not in names:
@@ -118,11 +123,17 @@ class Alignment(AlignmentResult):
 
     def to_networkx(self, *, prefer: Sequence[str] = ()) -> Any:
         """The merged KG as a networkx MultiDiGraph."""
+        from multiea.exports.graph_objects import to_networkx  # deferred: aligning needs no exports
+        from multiea.exports.representatives import merged_names
+
         run = Run(self)
         return to_networkx(run, merged_names(run, prefer))
 
     def to_pyg(self, *, prefer: Sequence[str] = ()) -> Any:
         """The merged KG as PyTorch Geometric's Data."""
+        from multiea.exports.graph_objects import to_pyg  # deferred: aligning needs no exports
+        from multiea.exports.representatives import merged_names
+
         run = Run(self)
         return to_pyg(run, merged_names(run, prefer))
 
@@ -234,18 +245,24 @@ def open(folder: str | Path, *, with_triples: bool = False, data: Source | None 
 
 
 def align_and_save(
-    settings: AlignSettings, out: str | Path, *, force: bool = False, rerun_of: str | Path | None = None
+    settings: AlignSettings,
+    out: str | Path,
+    *,
+    force: bool = False,
+    rerun_of: str | Path | None = None,
+    task: Task | None = None,
 ) -> Run:
     """Loads the task of the settings, aligns it, and writes the run folder, as `multiea align` does.
 
-    rerun_of: where the settings came from; if that is a run, a warning names the KGs that have changed since.
+    rerun_of: where the settings came from; if that is a run, a warning names the KGs that have changed since. task: the
+    one of the settings, where it is loaded already.
     """
     check_kind(settings, AlignSettings, "settings", "a multiea.AlignSettings")
     out = path_of(out, "a run folder")
     refuse_existing(out, "run", force=force)
     if settings.data.grown_from is not None:
         refuse_replacing_earlier_runs(out, settings.data.grown_from)
-    task = load_task(settings)
+    task = load_task(settings) if task is None else task
     check_can_be_saved(task)
     if rerun_of is not None:
         warn_of_changes(task, Path(rerun_of))

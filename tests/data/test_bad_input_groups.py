@@ -20,6 +20,8 @@ from support.bad_input import (
 )
 from support.command_line import refused
 from support.datasets import group, named, parquet, write_files
+from support.evidence import named_kg
+from support.quick import align
 
 
 @pytest.mark.parametrize("name", ["groups.tsv", "seeds.csv", "held_out.tsv", "seeds.tsv.gz"])
@@ -53,6 +55,27 @@ def test_lenient_reading_drops_unknown_entities_with_a_warning(
         "'gone' (de, line 2)",
     )
     assert "ignored 1 group with a single member" in caplog.text
+
+
+@pytest.mark.parametrize("header", ["en\tfr\n", "en\tfr\na\t\n"])
+@pytest.mark.parametrize("place", ["seeds.tsv", "groups.tsv", "--seeds"])
+def test_a_file_of_groups_without_any_is_mentioned_with_what_to_do(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, place: str, header: str
+) -> None:
+    file = tmp_path / ("own.tsv" if place == "--seeds" else f"data/{place}")
+    folder = write_files(tmp_path / "data", GOOD)
+    file.write_text(header, encoding="utf-8")
+    task = multiea.load(folder, seeds=file if place == "--seeds" else None)
+    assert len(task.seeds) + len(task.held_out) == 0
+    assert_says(caplog.text, f"{file}: no group in it", "Add one line per known group", "or remove the file")
+
+
+def test_a_run_without_seeds_is_opened_without_such_a_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    names = [["Oslo"], ["Bergen"], ["Hamar"], ["Molde"], ["Narvik"], ["Bodø"]]
+    align(multiea.Task([named_kg("a", names), named_kg("b", names)])).save(tmp_path / "run")
+    caplog.clear()
+    assert len(multiea.open(tmp_path / "run").task.seeds) == 0
+    assert "no group in it" not in caplog.text
 
 
 LINKS = {

@@ -16,8 +16,10 @@ from multiea import Alignment, Groups, Task
 from multiea.cli.main import app
 from multiea.evaluation.changes import KINDS
 from multiea.evaluation.comparison import compare
+from multiea.evaluation.data_differences import data_differences
 from multiea.evaluation.run_summary import RunSummary
 from multiea.grouping.found_groups import FoundGroups
+from support.summaries import run_with_groups
 
 
 @pytest.fixture(scope="module")
@@ -149,3 +151,36 @@ def test_errors_are_one_line_and_write_nothing(folders: dict[str, str], tmp_path
         assert message in result.stderr
         assert len(result.stderr.strip().splitlines()) == 1
         assert not out.exists()
+
+
+def test_what_differs_between_the_data_of_runs_is_said(folders: dict[str, str]) -> None:
+    result = CliRunner().invoke(app, ["compare", folders["one"], folders["strangers"], "--no-progress"])
+    assert "the data of 1 and 2 differ, so their scores are not directly comparable: KG 'kg1' (" in result.output
+    assert "is in 1 only; " in result.output
+    assert "KG 'other kg1' (" in result.output
+    result = CliRunner().invoke(app, ["compare", folders["one"], folders["two"], folders["fewer"], "--no-progress"])
+    assert "the data of" not in result.output
+    answer = answer_of(folders["one"], folders["two"], folders["strangers"])
+    (sentence,) = answer["data_differences"]
+    assert sentence.startswith("the data of 1 and 3 differ")
+    assert set(answer["runs"][2]["entities"]) == {"other kg1", "other kg2", "other kg3"}
+
+
+def test_entities_and_triples_that_differ_are_counted(summaries: list[RunSummary]) -> None:
+    one = replace(summaries[0], contents={"kg1": "x", "kg2": "y"})
+    ids = one.entities["kg1"]
+    fewer = replace(one, entities=dict(one.entities) | {"kg1": pl.concat([ids[:-3], pl.Series(["new"])])})
+    (sentence,) = data_differences([one, fewer])
+    size = len(ids)
+    assert sentence.endswith(f": 'kg1' has {size:,} entities in 1 and {size - 2:,} in 2, {size - 3:,} in both")
+    (sentence,) = data_differences([one, one, replace(one, contents={"kg1": "x", "kg2": "z"})])
+    assert sentence.startswith("the data of 1 and 3 differ")
+    assert sentence.endswith(f": 'kg2' has the same {len(one.entities['kg2']):,} entities but other triples in 3")
+
+
+def test_of_many_kgs_that_differ_some_are_named() -> None:
+    runs = [run_with_groups({}), run_with_groups({})]
+    entities = {f"kg{number:02}": pl.Series(["a", "b"]) for number in range(40)}
+    (sentence,) = data_differences([replace(runs[0], entities=entities), runs[1]])
+    assert sentence.count("is in 1 only") == 5
+    assert sentence.endswith("; and 35 KGs more")

@@ -294,3 +294,37 @@ def test_the_text_shows_all_steps_and_the_json_has_all_facts(named: Alignment) -
     assert answer["verdict"] == explanation.verdict
     assert answer["log_odds"] == pytest.approx(sum(step["log_odds"] for step in answer["steps"]))
     assert all("text" in fact for step in answer["steps"] for fact in step["facts"])
+
+
+def test_the_text_of_a_large_group_sums_up_its_pairs_and_names_the_doubtful_ones(named: Alignment) -> None:
+    small = named.explain(some_pairs(named)[0][0])
+    (member, *_), (pair, *_) = small.members, small.pairs
+    members = [replace(member, confidence=0.5 + at / 100) for at in range(40)]
+    pairs = [replace(pair, confidence=1 - at / 1000, log_odds={"names": float(at)}) for at in range(780)]
+    large = replace(small, members=tuple(members), pairs=tuple(pairs))
+    text = str(large)
+    assert len(text.splitlines()) < 40
+    assert "(the 10 least confident of 40)" in text
+    assert "Its pairs: log-odds by step (the 10 least confident of 780)" in text
+    assert "0.221" in text  # the least confident pair
+    assert "0.500" in text
+    assert "0.890" not in text
+    median = next(line for line in text.splitlines() if line.startswith("median of all"))
+    assert "+389.50" in median
+    assert "780 of 780" in median
+    assert "shortened: --json (as_dict() in Python) has all" in text
+    assert len(large.as_dict()["pairs"]) == 780
+    assert "shortened" not in str(small)
+
+
+def test_the_text_of_an_unmatched_entity_names_the_best_of_many_candidates(named: Alignment) -> None:
+    explained = (named.explain(one) for one in unmatched(named))
+    few = next(one for one in explained if one.candidates)
+    first = next(one for one in few.candidates if one.reason)
+    candidates = tuple(replace(first, score=at / 100) for at in range(90))
+    text = str(replace(few, candidates=candidates))
+    assert len(text.splitlines()) < 50
+    assert "Best candidates in KGs where it has no counterpart (the 10 best of 90)" in text
+    assert "Why the best candidate of each KG is not taken (the 10 best of 90)" in text
+    assert "0.890" in text
+    assert "0.100" not in text

@@ -14,7 +14,8 @@ from multiea import Alignment, OutputError, SettingError
 from multiea.cli.export import FORMAT_NAMES
 from multiea.cli.export import export as export_command
 from multiea.cli.main import app
-from multiea.exports.export import FORMATS, OPTIONS, Choices
+from multiea.exports.choices import Choices
+from multiea.exports.export import FORMATS, OPTIONS
 from support.datasets import write_files
 
 

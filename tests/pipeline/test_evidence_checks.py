@@ -61,6 +61,25 @@ def test_names_that_are_nowhere_similar_are_not_called_missing(tmp_path: Path, e
         multiea.align(Task([table_kg("a", name=CITIES), table_kg("b", name=OTHERS)]), evidence=evidence)
 
 
+@pytest.mark.parametrize("rows", [1, 6, 60])
+def test_names_that_all_entities_share_are_not_called_nothing_in_common(rows: int) -> None:
+    kgs = [table_kg("a", name=["Unknown"] * rows), table_kg("b", name=["unknown"] * rows)]
+    with pytest.raises(InputError) as error:
+        align(Task(kgs))
+    assert "the names of a, b have only 1 name in common ('Unknown'), but all or very many entities" in str(error.value)
+    assert "so it tells none apart" in str(error.value)
+    assert "Add columns in which entities differ" in str(error.value)
+    assert "nothing in common" not in str(error.value)
+    assert "name model" not in str(error.value)
+
+
+def test_values_that_nearly_all_entities_share_are_counted() -> None:
+    many, few = ["Unknown"] * 55, ["Oslo"] * 55
+    kgs = [table_kg("a", name=[*many, *few, *CITIES[1:]]), table_kg("b", name=[*few, *many, *OTHERS])]
+    with pytest.raises(InputError, match=r"only 2 names in common \('Oslo', 'Unknown'\), but .* they tell none apart"):
+        align(Task(kgs))
+
+
 def test_without_seeds_the_error_tells_names_that_are_nowhere_similar_from_missing_ones() -> None:
     triples = [("1", "in", "2"), ("2", "in", "3")]
     kgs = [

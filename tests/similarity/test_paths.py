@@ -8,11 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from multiea.settings.engines import PROPAGATION_WEIGHTS
+from multiea.settings.enhancement import Enhancement
 from multiea.similarity import many_kgs, paths
 from multiea.similarity.block_scores import BlockScores, Segments
 from multiea.similarity.many_kgs import MANY, kept_after_paths
-from multiea.similarity.paths import BestSteps
+from multiea.similarity.paths import BestSteps, with_paths, with_paths_mixed
 from multiea.similarity.sparse_scores import SparseScores
+from multiea.similarity.weights import MIXINGS
 from support.scores import blocks_of_random_scores
 
 SIZES = (4, 3, 5, 2, 4)
@@ -90,6 +93,16 @@ def test_with_many_kgs_or_candidates_a_limited_number_in_each_kg_is_kept_and_the
     assert steps.cut.any()
     assert not every.cut.any()
     torch.testing.assert_close(kept.sums() + steps.cut, whole.sums(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kgs", [3, MANY + 3])
+def test_several_mixings_give_the_scores_of_each_alone(kgs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paths, "kept_after_paths", lambda *_: 2 if kgs > MANY else None)  # the rest is cut
+    direct, settings = blocks_of((6,) * kgs), Enhancement(weights=PROPAGATION_WEIGHTS)
+    together = [one.score.clone() for one in with_paths_mixed(direct, settings, MIXINGS, keeps_rest=True)]
+    alone = [with_paths(direct, settings, mixing, keeps_rest=True).score for mixing in MIXINGS]
+    assert all(torch.equal(one, other) for one, other in zip(together, alone, strict=True))
+    assert not torch.equal(alone[0], alone[1])
 
 
 def test_up_to_some_size_all_scores_with_paths_are_kept() -> None:

@@ -119,3 +119,15 @@ def test_the_search_in_a_block_keeps_the_best_of_rows_and_columns_and_what_is_ad
     wanted = (is_best | (added.toarray() > 0)) & (whole > 0)
     np.testing.assert_allclose(found[wanted], whole[wanted], rtol=1e-6)
     assert not found[whole <= 0].any()
+
+
+@pytest.mark.parametrize("columns", [60, 2000])
+def test_the_best_of_rows_are_those_of_topk_also_where_values_are_equal(columns: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    block = (torch.randn(40, columns, generator=generator) * 4).round() / 4  # many equal values
+    block[:5] = 0
+    thresholds = torch.rand(columns, generator=generator) + 2
+    found = search_module.best_of_rows_or_above(block, 10, thresholds)
+    wanted = (block > thresholds).scatter_(1, block.topk(10, dim=1).indices, True)
+    assert torch.equal(found & (block > 0), wanted & (block > 0))
+    assert torch.equal(search_module.highest_of_rank(block, 7), block.topk(7, dim=1).values[:, -1])

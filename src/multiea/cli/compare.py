@@ -57,6 +57,8 @@ def show_comparison(comparison: Comparison) -> None:
     runs = comparison.runs
     for number, run in enumerate(runs, start=1):
         out.print(f"{number}  {run.name}")
+    for sentence in comparison.data_differences:
+        out.print(sentence)
     header = ["", *(str(number) for number in range(1, len(runs) + 1))]
     rows: list[list[object]] = [
         ["KGs", *(len(run.kg_names) for run in runs)],

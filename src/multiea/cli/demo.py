@@ -18,6 +18,7 @@ from multiea.settings.tree import AlignSettings
 if TYPE_CHECKING:
     from multiea.grouping.alignment import AlignmentResult
 
+WORLD = "world"
 EXAMPLES = 10
 DEFAULT_FOLDER = Path("multiea-demo")
 
@@ -37,13 +38,13 @@ def demo(
 
     force = force or out_folder == DEFAULT_FOLDER
     refuse_existing(out_folder, "run", force=force)
+    settings, task = AlignSettings.default(data=Data(source=(WORLD,))), load(WORLD)
     if not as_json:
-        task = load("world")
         show_kgs(inspect(task))
         out.print(f"\naligning by structure and names, from {len(task.seeds):,} seeds ...")
     from multiea.api import align_and_save  # deferred: imports torch
 
-    run = align_and_save(AlignSettings.default(data=Data(source=("world",))), out_folder, force=force)
+    run = align_and_save(settings, out_folder, force=force, task=task)
     if as_json:
         print_json(dict(run.metrics) | {"out": str(out_folder)})
         return

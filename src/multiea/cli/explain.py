@@ -26,7 +26,7 @@ def explain(
 ) -> None:
     """Show why two entities are in one group or not, or why one entity has its group or none."""
     from multiea.explain.explainer import Explainer  # deferred: imports torch
-    from multiea.explain.text import heading, text_tables
+    from multiea.explain.text import heading, notes, text_tables
     from multiea.runs.opening import open_run_with_triples_if_possible
 
     opened = open_run_with_triples_if_possible(run, data)
@@ -41,5 +41,5 @@ def explain(
     for table in text_tables(explanation):
         out.print()
         print_table(table.title, table.header, table.rows, words=table.words)
-    for note in explanation.notes:
+    for note in notes(explanation):
         out.print(f"\n{note}")

@@ -49,6 +49,7 @@ def export(
 ) -> None:
     """Write a run's groups, mappings or merged KG in a standard form."""
     from multiea.exports import export as exports  # deferred: imports torch
+    from multiea.exports.choices import Choices
     from multiea.runs.opening import open_run
 
     chosen = resolve(to, exports.FORMATS, what="format")
@@ -58,7 +59,7 @@ def export(
     )
     exports.refuse_existing_output(to, out_path, force=force)
     opened = open_run(run, with_triples=chosen.needs_triples, data=data)
-    choices = exports.Choices(closure=closure, predicate=predicate, prefer=tuple(prefer or ()), undo=undo)
+    choices = Choices(closure=closure, predicate=predicate, prefer=tuple(prefer or ()), undo=undo)
     written = exports.export(opened, to, out_path, choices, force=force)
     if as_json:
         answer = {"to": to, "files": [str(path) for path in written.files], "records": written.records}

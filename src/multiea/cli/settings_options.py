@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
@@ -63,12 +64,17 @@ def _parameter(option: str, key: str) -> inspect.Parameter:
     )
 
 
+@cache
+def _defaults() -> AlignSettings:
+    return AlignSettings.default(PROPAGATION)
+
+
 def _help(key: str, *, is_list: bool) -> str:
     """The explanation of a setting, with its default where the text does not name one."""
     table, _, name = key.rpartition(".")
     about = explanations(SCHEMA.tables[table] if table else AlignSettings)[name]
     about += " May be given several times." if is_list else ""
-    defaults = AlignSettings.default(PROPAGATION)
+    defaults = _defaults()
     value = getattr(getattr(defaults, table) if table else defaults, name)
     depends_on_engine = table == "training"
     if value is None or value is False or value == () or depends_on_engine:

@@ -53,7 +53,9 @@ def _show_confidence_basis(alignment: AlignmentResult) -> None:
 
     calibration = alignment.calibration
     unmatched = f"members below {calibration.threshold:.2f} stay unmatched"
-    if calibration.examples:
+    if not len(alignment.found.groups):
+        out.print("confidences: none, since no group was found")
+    elif calibration.examples:
         few = "" if calibration.examples >= ENOUGH_EXAMPLES else "; these are few, so confidences are a rough guide"
         pairs = counted(calibration.examples, "pair")
         out.print(f"confidences: calibrated on {pairs} of validation seeds; {unmatched}{few}")

@@ -12,7 +12,7 @@ from multiea.data.archives import is_archive, unpacked_data_set
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.origin import EMBEDDED, Origin
 from multiea.data.raw_dataset import RawDataset
-from multiea.data.readers import read_groups, read_kg, stem_and_format
+from multiea.data.readers import read_given_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
 from multiea.data.role_choices import by_role, check_roles, refuse_unknown_roles, warn_of_names_by_values
@@ -139,7 +139,9 @@ def _read(source: Any, seeds: Any, *, lenient: bool, roles: Mapping[str, str] | 
             log.warning(
                 "%s: %s of the data set's %s not used, since seeds were given separately", parts.name, number, role
             )
-        parts = RawDataset(parts.name, parts.kgs, {"seeds": read_groups(seeds, parts.kgs, lenient=lenient)} | kept)
+        parts = RawDataset(
+            parts.name, parts.kgs, {"seeds": read_given_groups(seeds, parts.kgs, lenient=lenient)} | kept
+        )
     return parts
 
 
@@ -194,5 +196,5 @@ def _read_files(
     """Several files, one per KG, which is named after its file."""
     kgs = [read_one_kg([path], roles=roles) for path in files]
     Task(kgs)  # two KGs of one name, or too few, before the seeds are read
-    groups = {} if seeds is None else {"seeds": read_groups(seeds, kgs, lenient=lenient)}
+    groups = {} if seeds is None else {"seeds": read_given_groups(seeds, kgs, lenient=lenient)}
     return RawDataset(" + ".join(kg.name for kg in kgs), kgs, groups)

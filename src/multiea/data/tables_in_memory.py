@@ -15,7 +15,7 @@ from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.raw_dataset import RawDataset
-from multiea.data.readers import read_groups
+from multiea.data.readers import read_given_groups
 from multiea.data.readers.kg_file import TableChoices
 from multiea.data.readers.table_files import add_table
 from multiea.data.readers.table_source import TableSource
@@ -69,7 +69,7 @@ def _groups(seeds: Any, kgs: Sequence[KnowledgeGraph], *, lenient: bool) -> Grou
     if isinstance(seeds, Groups):
         return seeds
     if isinstance(seeds, str | Path):
-        return read_groups(Path(seeds), kgs, lenient=lenient)
+        return read_given_groups(Path(seeds), kgs, lenient=lenient)
     frame = _polars(seeds, "the table of seeds")
     if frame is not None:
         source = TableSource("the table of seeds", frame.columns, partial(_blocks, frame))

@@ -142,7 +142,7 @@ def tensor_of(array: np.ndarray) -> Tensor:
 def _scales(rows: Tensor) -> Tensor:
     if not rows.numel():
         return rows.new_full((len(rows),), 1e-30)
-    lowest, highest = torch.aminmax(rows, dim=1)
+    lowest, highest = rows.amin(dim=1), rows.amax(dim=1)  # torch.aminmax takes ten times as long
     return (torch.maximum(-lowest, highest) / LARGEST_INT8).clamp(min=1e-30)
 
 

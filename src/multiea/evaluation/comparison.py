@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 from scipy.stats import binomtest
 
 from multiea.evaluation.changes import Changes, changes_between
+from multiea.evaluation.data_differences import data_differences
 from multiea.evaluation.run_summary import OUTCOMES, SCORES, RunSummary
 
 RESAMPLES = 10_000
@@ -64,6 +66,11 @@ class Comparison:
     tested: tuple[Tested, ...]
     changes: Changes | None
 
+    @cached_property
+    def data_differences(self) -> tuple[str, ...]:
+        """One sentence for each run over other data than the first."""
+        return data_differences(self.runs)
+
     @property
     def tests(self) -> int:
         """The number of all tests."""
@@ -73,13 +80,14 @@ class Comparison:
         """As JSON-compatible values."""
         runs = [
             {"run": run.name, "kgs": list(run.kg_names), "seeds": run.seeds, "held_out": run.held_out.height}
+            | {"entities": {kg: len(run.entities[kg]) for kg in run.kg_names if kg in run.entities}}
             | {"found": run.found, "scores": {".".join(SCORES[name]): value for name, value in run.scores.items()}}
             for run in self.runs
         ]
         tested = [asdict(one) | {"tests": [asdict(test) for test in one.tests]} for one in self.tested]
         answer = {"runs": runs, "against": self.runs[0].name, "outcomes": OUTCOMES, "tests": self.tests}
         changes = None if self.changes is None else self.changes.to_dict()
-        return answer | {"tested": tested, "changes": changes}
+        return answer | {"data_differences": list(self.data_differences), "tested": tested, "changes": changes}
 
 
 def compare(runs: Sequence[RunSummary], *, random_state: int = 0) -> Comparison:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class RunSummary:
 
     scores: as in SCORES, None where there is nothing to score. held_out: the held-out groups, sorted by names.
     outcomes: for each of these groups, as in OUTCOMES. pairs: as pairs_by_group returns them. groups: as group_table.
+    entities: the ids of each KG. contents: a hash of each KG, as far as known.
     """
 
     name: str
@@ -50,10 +51,14 @@ class RunSummary:
     outcomes: Mapping[str, np.ndarray]
     pairs: np.ndarray
     groups: pl.DataFrame
+    entities: Mapping[str, pl.Series] = field(default_factory=dict)
+    contents: Mapping[str, str] = field(default_factory=dict)
 
 
-def summarise(name: str, alignment: AlignmentResult, metrics: Mapping[str, Any]) -> RunSummary:
-    """The summary of an alignment for a comparison. metrics: its scores, as in metrics.json."""
+def summarise(
+    name: str, alignment: AlignmentResult, metrics: Mapping[str, Any], contents: Mapping[str, str] | None = None
+) -> RunSummary:
+    """The summary of an alignment for a comparison. metrics: its scores, as in metrics.json; contents: of its KGs."""
     task = alignment.task
     held_out = task.held_out.take(order_by_names(task.held_out, task.kgs))
     outcomes = {
@@ -70,6 +75,8 @@ def summarise(name: str, alignment: AlignmentResult, metrics: Mapping[str, Any])
         outcomes,
         pairs_by_group(alignment.found.groups, held_out),
         group_table(alignment),
+        {kg.name: kg.entities for kg in task.kgs},
+        contents or {},
     )
 
 

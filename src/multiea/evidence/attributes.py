@@ -24,7 +24,7 @@ LONGEST_WHOLE_VALUE = 64  # characters of a value that also counts as a whole
 
 
 def attribute_tables(kgs: Sequence[KnowledgeGraph]) -> list[pl.DataFrame]:
-    """The parsed attributes of each KG: entity, property, value, type, number, date, kind."""
+    """The parsed attributes of each KG: entity, property, value, type, number, date, kind, telephone."""
     return [parsed_values(attributes_of(kg)) for kg in kgs]
 
 
@@ -71,13 +71,15 @@ def attribute_features(
 
 
 def value_tokens(table: pl.DataFrame) -> pl.DataFrame:
-    """The words, whole values, dates and whole numbers of parsed attributes: row (the entity), token."""
-    return pl.concat([_words(table), _dates(table), _whole_numbers(table)])
+    """The words, whole values, dates, whole and telephone numbers of parsed attributes: row (the entity), token."""
+    telephone = table.filter(pl.col("telephone").is_not_null())
+    keys = telephone.select(row=pl.col("entity").cast(pl.Int64), token="telephone")
+    return pl.concat([_words(table), _dates(table), _whole_numbers(table), keys])
 
 
 def _words(table: pl.DataFrame) -> pl.DataFrame:
     """The words of texts, and short texts as a whole; also of values that are not of the kind of their property."""
-    unread = pl.coalesce("date", pl.col("number").cast(pl.String)).is_null()
+    unread = pl.coalesce("date", pl.col("number").cast(pl.String), "telephone").is_null()
     texts = table.filter((pl.col("kind") == TEXT) | unread)
     plain = plain_text(texts["value"])
     whole = pl.DataFrame({"row": texts["entity"].cast(pl.Int64), "token": "=" + plain})

@@ -109,7 +109,7 @@ class ComparableValues:
 
 
 def _keys(table: pl.DataFrame) -> pl.DataFrame:
-    """Dates, short texts and whole numbers as they are written, since these may be codes: 04995 is not 4995.
+    """Dates, telephone keys, short texts and whole numbers as they are written: these may be codes, 04995 is not 4995.
 
     Other numbers have none: sources write them in many ways. Nor has a value that is not of the kind of its property:
     it says nothing about what others state.
@@ -118,7 +118,7 @@ def _keys(table: pl.DataFrame) -> pl.DataFrame:
     is_comparable = (pl.col("kind") != NUMBER) | is_whole
     short = table.filter(pl.col("value").str.len_chars() <= LONGEST_VALUE, is_comparable)
     text = plain_text(short["value"].str.replace(r"^(\d+)\.0+$", "$1")).str.replace_all(" ", "")
-    key = pl.when(pl.col("kind") == DATE).then("date").otherwise(text)
+    key = pl.when(pl.col("kind") == DATE).then("date").otherwise(pl.coalesce("telephone", text))
     return (
         short.with_columns(key=key)
         .filter(pl.col("key") != "")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
+from multiea.evidence.telephone import are_telephone_numbers, telephone_key
+
 MOST = 0.8  # a property is of a kind if this share of its values is
 _CLOCK = r"^(?:(\d+):)?(\d{1,3}):(\d{2})(?:\.\d+)?$"
 _SPOKEN = r"^(?:(\d+) ?h[a-z]* ?)?(?:(\d+) ?m[a-z]* ?)?(?:(\d+) ?s[a-z]*)?$"
@@ -13,21 +15,25 @@ _NUMBER = _BEFORE + r"([+-]?\d[\d,' ]*(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*
 _DECIMAL_COMMA = r"^([+-]?\d+),(\d{1,2}|\d{4,})$"  # three digits after a comma are thousands
 _ISO_DATE = r"^([12]\d{3})-(\d{2})-(\d{2})(?:[T ].*|Z)?$"
 _WRITTEN_DATE = r"^(\d{1,2})[./](\d{1,2})[./]([12]\d{3})$"
-NUMBER, DATE, TEXT = "number", "date", "text"
+NUMBER, DATE, TEXT, TELEPHONE = "number", "date", "text", "telephone"
 
 
 def parsed_values(literals: pl.DataFrame) -> pl.DataFrame:
-    """Literals with the kind of their property, and the number or date (as yyyymmdd) that each value is, or null.
+    """Literals with the kind of their property, and the number, date (as yyyymmdd) or telephone key of each, or null.
 
-    A duration such as 3:52 or 3m 52s is a number of seconds.
+    A duration such as 3:52 or 3m 52s is a number of seconds. Telephone numbers are no numbers.
     """
     value = pl.col("value").str.strip_chars()
     table = literals.with_columns(pl.col("property").cast(pl.String), value=value).with_columns(
         number=pl.coalesce(_clock(), _spoken(), _number()), date=_date()
     )
     share_of_dates, share_of_numbers = (pl.col(one).is_not_null().mean().over("property") for one in ("date", "number"))
-    kind = pl.when(share_of_dates >= MOST).then(pl.lit(DATE)).when(share_of_numbers >= MOST).then(pl.lit(NUMBER))
-    return table.with_columns(kind=kind.otherwise(pl.lit(TEXT)))
+    dates = pl.when(share_of_dates >= MOST).then(pl.lit(DATE))
+    numbers = dates.when(are_telephone_numbers(MOST)).then(pl.lit(TELEPHONE)).when(share_of_numbers >= MOST)
+    is_telephone = pl.col("kind") == TELEPHONE
+    return table.with_columns(kind=numbers.then(pl.lit(NUMBER)).otherwise(pl.lit(TEXT))).with_columns(
+        number=pl.when(~is_telephone).then("number"), telephone=pl.when(is_telephone).then(telephone_key())
+    )
 
 
 def _clock() -> pl.Expr:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from statistics import median
+from typing import TYPE_CHECKING, TypeVar
 
 from rich.cells import cell_len
 
@@ -14,6 +15,8 @@ from multiea.explain.facts import Entity, quoted
 if TYPE_CHECKING:
     from multiea.explain.explanation import Candidate, Explanation, Step
 
+Row = TypeVar("Row")
+MOST_ROWS, SHOWN_ROWS = 15, 10  # of a table; of more rows a few are shown
 WIDTH = 24  # characters of the widest bar
 FULL, EMPTY = "█", "░"  # a step that adds, a step that takes away
 
@@ -75,6 +78,7 @@ def _waterfall(explanation: Explanation) -> TextTable:
 
 def _candidates(title: str, candidates: Sequence[Candidate]) -> TextTable:
     kinds = list(dict.fromkeys(kind for one in candidates for kind in one.evidence))
+    title, candidates = _shortened(title, "best", candidates, lambda one: -one.score)
     rows = [
         [
             _short(one.of),
@@ -89,17 +93,23 @@ def _candidates(title: str, candidates: Sequence[Candidate]) -> TextTable:
 
 
 def _refusals(explanation: Explanation) -> TextTable:
-    rows = [[_short(one.entity), one.reason] for one in explanation.candidates if one.reason]
-    return TextTable("Why the best candidate of each KG is not taken", ["candidate", "reason"], rows, 2)
+    refused = [one for one in explanation.candidates if one.reason]
+    title = "Why the best candidate of each KG is not taken"
+    title, refused = _shortened(title, "best", refused, lambda one: -one.score)
+    return TextTable(title, ["candidate", "reason"], [[_short(one.entity), one.reason] for one in refused], 2)
 
 
 def _members(explanation: Explanation) -> TextTable:
-    rows = [[_short(one.entity), one.status, written(one.confidence)] for one in explanation.members]
-    return TextTable(f"Members of group {explanation.group_id}", ["member", "status", "confidence"], rows, 2)
+    title = f"Members of group {explanation.group_id}"
+    title, members = _shortened(title, "least confident", explanation.members, lambda one: one.confidence)
+    rows = [[_short(one.entity), one.status, written(one.confidence)] for one in members]
+    return TextTable(title, ["member", "status", "confidence"], rows, 2)
 
 
 def _pairs(explanation: Explanation) -> TextTable:
-    names = list(dict.fromkeys(name for pair in explanation.pairs for name in pair.log_odds))
+    pairs = explanation.pairs
+    names = list(dict.fromkeys(name for pair in pairs for name in pair.log_odds))
+    title, shown = _shortened("Its pairs: log-odds by step", "least confident", pairs, lambda pair: pair.confidence)
     rows = [
         [
             _short(pair.left),
@@ -108,10 +118,32 @@ def _pairs(explanation: Explanation) -> TextTable:
             *(f"{pair.log_odds[name]:+.2f}" if name in pair.log_odds else "-" for name in names),
             written(pair.confidence),
         ]
-        for pair in explanation.pairs
+        for pair in shown
     ]
+    if len(shown) < len(pairs):
+        medians = [median(pair.log_odds[name] for pair in pairs if name in pair.log_odds) for name in names]
+        matched = f"{sum(pair.is_matched for pair in pairs):,} of {len(pairs):,}"
+        confidence = written(median(pair.confidence for pair in pairs))
+        rows.append(["median of all", "", matched, *(f"{value:+.2f}" for value in medians), confidence])
     header = ["", "", "best match", *names, "confidence"]
-    return TextTable("Its pairs: log-odds by step", header, rows, 3)
+    return TextTable(title, header, rows, 3)
+
+
+def _shortened(
+    title: str, which: str, all_of_them: Sequence[Row], key: Callable[[Row], float]
+) -> tuple[str, list[Row]]:
+    """The rows of a table with its title; of very many the first few by the key, and the title says which."""
+    if len(all_of_them) <= MOST_ROWS:
+        return title, list(all_of_them)
+    return f"{title} (the {SHOWN_ROWS} {which} of {len(all_of_them):,})", sorted(all_of_them, key=key)[:SHOWN_ROWS]
+
+
+def notes(explanation: Explanation) -> list[str]:
+    """What is said below the tables."""
+    lengths = map(len, (explanation.members, explanation.pairs, explanation.candidates, explanation.rivals))
+    if max(lengths) <= MOST_ROWS:
+        return list(explanation.notes)
+    return [*explanation.notes, "shortened: --json (as_dict() in Python) has all; name two entities to see one pair"]
 
 
 def written(confidence: float) -> str:
@@ -132,8 +164,8 @@ def as_text(explanation: Explanation) -> str:
         widths = [max(cell_len(row[at]) for row in cells) for at in range(len(table.header))]
         lines = ["  ".join(_padded(row, widths, table.words)).rstrip() for row in cells]
         parts.append("\n".join([table.title, *lines]))
-    if explanation.notes:
-        parts.append("\n".join(explanation.notes))
+    if below := notes(explanation):
+        parts.append("\n".join(below))
     return "\n\n".join(parts)
 
 

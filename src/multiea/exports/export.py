@@ -15,6 +15,7 @@ from pathlib import Path
 import torch
 
 from multiea.exports.alignment_rdf import write_alignment_rdf
+from multiea.exports.choices import Choices, Written
 from multiea.exports.graph_objects import import_extra, to_networkx, to_pyg
 from multiea.exports.group_tables import TABLES
 from multiea.exports.merged_files import MERGED_FILES
@@ -30,31 +31,6 @@ from multiea.runs.run import Run
 
 log = logging.getLogger("multiea")
 ALIGNMENT_FOLDER = "folder of alignments"
-
-
-@dataclass(frozen=True)
-class Choices:
-    """The options of exports; FORMATS says which format uses which.
-
-    closure: link all pairs of members instead of a star. predicate: owl:sameAs or skos:exactMatch. prefer: KGs whose
-    members represent their groups, the most preferred first. undo: also write the tables that lead back to the original
-    KGs.
-    """
-
-    closure: bool = False
-    predicate: str = "owl:sameAs"
-    prefer: Sequence[str] = ()
-    undo: bool = True
-
-
-@dataclass(frozen=True)
-class Written:
-    """What an export wrote: its files, the number and the kind of its records, and how many ids were not IRIs."""
-
-    files: tuple[Path, ...]
-    records: int
-    what: str
-    encoded: int = 0
 
 
 @dataclass(frozen=True)

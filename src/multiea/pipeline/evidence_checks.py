@@ -5,15 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+import polars as pl
+
 from multiea.data.properties import attributes_of, names_of
 from multiea.data.task import Task
 from multiea.evidence.evidence import ATTRIBUTES, NAMES, STRUCTURE
-from multiea.foundation.errors import InputError
+from multiea.evidence.text import plain_text
+from multiea.foundation.errors import InputError, counted
 from multiea.settings.enhancement import MODES_WITH_CANDIDATES
 from multiea.settings.tree import EVIDENCE, AlignSettings
 
 log = logging.getLogger("multiea")
 VALUES = {NAMES: names_of, ATTRIBUTES: attributes_of}
+MOST_EXAMPLES = 3  # of values in common
 
 
 def check_structure_alone(task: Task, settings: AlignSettings) -> None:
@@ -59,11 +63,31 @@ def warn_of_missing_evidence(task: Task, asked: Sequence[str], used: Sequence[st
 
 
 def why_missing(task: Task, kind: str) -> str:
-    """Why a kind of evidence could not be used: no two KGs have it, or what they have is nowhere similar."""
+    """Why a kind of evidence could not be used: no two KGs have it, or what they have is nowhere similar, or common."""
     what, own = "triples" if kind == STRUCTURE else kind, _kgs_with(task, kind)
+    if len(own) > 1 and (shared := values_in_common(task, kind)):
+        examples = ", ".join(f"'{value}'" for value in shared[:MOST_EXAMPLES])
+        them, they_tell = ("it", "it tells") if len(shared) == 1 else ("them", "they tell")
+        count = counted(len(shared), "name" if kind == NAMES else "value")
+        return (
+            f"the {what} of {', '.join(own)} have only {count} in common ({examples}), but all or very many entities "
+            f"have {them}, so {they_tell} none apart"
+        )
     if len(own) > 1:
         return f"the {what} of {', '.join(own)} have nothing in common"
     return f"only {own[0]} has {what}" if own else f"no KG has {what}"
+
+
+def values_in_common(task: Task, kind: str) -> list[str]:
+    """The names or attribute values that at least two KGs have, sorted; as the first of them writes them."""
+    if kind not in VALUES:
+        return []
+    tables = []
+    for number, kg in enumerate(task.kgs):
+        value = VALUES[kind](kg)["name" if kind == NAMES else "value"].unique()
+        tables.append(pl.DataFrame({"value": value, "text": plain_text(value), "kg": [number] * len(value)}))
+    several = pl.concat(tables).filter(pl.col("text") != "").filter(pl.col("kg").n_unique().over("text") > 1)
+    return several.sort("text", "kg", "value").unique("text", keep="first", maintain_order=True)["value"].to_list()
 
 
 def _kgs_with(task: Task, kind: str) -> list[str]:
@@ -85,7 +109,10 @@ def refuse_nothing_to_compare(task: Task, kinds: Sequence[str]) -> None:
         change = "roles= of multiea.load chooses" if is_in_memory(task) else "--names COLUMN or dataset.toml choose"
         model = "name_model=" if is_in_memory(task) else "--name-model"
         hint += f"; {change} others"
-        hint += f"; a name model ({model}) compares names of different languages" if have_names else ""
+        if any(values_in_common(task, kind) for kind in kinds):
+            hint = f"Add columns in which entities differ; {hint}"
+        elif have_names:
+            hint += f"; a name model ({model}) compares names of different languages"
     more = f"; {option(task, 'evidence', 'auto')} uses all there is" if len(kinds) < len(EVIDENCE) else ""
     values = " or ".join(kind for kind in kinds if kind in VALUES)
     raise InputError(

@@ -11,6 +11,7 @@ from multiea.evaluation.run_summary import RunSummary, summarise
 from multiea.foundation import progress
 from multiea.foundation.atomic_files import new_file
 from multiea.foundation.errors import SettingError
+from multiea.runs.files import read_manifest
 from multiea.runs.opening import open_run
 
 
@@ -39,4 +40,4 @@ def _summary(folder: str | Path) -> RunSummary:
     alignment, metrics = run.alignment, dict(run.metrics)
     if len(alignment.task.held_out) and "m_hits" not in metrics:
         metrics = evaluate(alignment) | metrics
-    return summarise(str(folder), alignment, metrics)
+    return summarise(str(folder), alignment, metrics, read_manifest(Path(folder)).get("input"))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from multiea.data.load import load, read_one_kg
 from multiea.data.origin import Origin
-from multiea.data.readers import read_groups
+from multiea.data.readers import read_given_groups
 from multiea.data.role_choices import refuse_unknown_roles, roles_of, warn_of_names_by_values
 from multiea.data.task import Task
 from multiea.foundation.errors import SettingError
@@ -50,8 +50,8 @@ def _load_grown_task(data: Data) -> Task:
     refuse_unknown_roles([kg], roles_of(data))
     warn_of_names_by_values([kg], in_memory=False)
     kgs = [*before.kgs, kg]
-    seeds = read_groups(Path(data.seeds), kgs, lenient=data.lenient)
-    held_out = None if data.held_out is None else read_groups(Path(data.held_out), kgs, lenient=data.lenient)
+    seeds = read_given_groups(Path(data.seeds), kgs, lenient=data.lenient)
+    held_out = None if data.held_out is None else read_given_groups(Path(data.held_out), kgs, lenient=data.lenient)
     task = grown_task(before, kg, seeds, held_out, path=data.seeds)
     recorded = replace(data.with_absolute_paths(), name=task.name)
     origin = Origin(recorded, task.origin.warnings, time.perf_counter() - start)

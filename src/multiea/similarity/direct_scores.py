@@ -26,6 +26,7 @@ from multiea.similarity.sparse_sinkhorn import SAMPLE, OtherCandidates, normalis
 from multiea.similarity.weights import Mixing, Weights, learn_weight_of_structure, learn_weights
 
 KnownPairs = Mapping[Pair, tuple[np.ndarray, np.ndarray]]
+MOST_WITH_FEATURES = 1 << 22  # scores up to which their features are kept while weights are learned
 
 
 @dataclass(frozen=True)
@@ -188,14 +189,20 @@ def _weighted_by_known(
     judges, evidence = comparison.anchors if comparison.known is None else comparison.known, comparison.evidence
     if judges is None or evidence is None:
         return found, comparison.weights
+    features: dict[Pair, np.ndarray] = {}
+    if sum(len(one.scores.values) for one in found.values()) <= MOST_WITH_FEATURES:
+        features = {pair: one.evidence.features(one.scores) for pair, one in found.items() if one.evidence is not None}
     examples = {
-        pair: one.evidence.examples(one.scores, judges[pair]) for pair, one in found.items() if one.evidence is not None
+        pair: one.evidence.examples(one.scores, judges[pair], features.get(pair))
+        for pair, one in found.items()
+        if one.evidence is not None
     }
     if comparison.known is not None:
         weights = replace(learn_weights(examples), mixing=comparison.weights.mixing)
     else:
         weights = learn_weight_of_structure(examples, comparison.weights.mixing)
-    return {pair: _reweighted(one, evidence, pair, weights) for pair, one in found.items()}, weights
+    again = {pair: _reweighted(one, evidence, pair, weights, features.get(pair)) for pair, one in found.items()}
+    return again, weights
 
 
 def _with_chance(found: Mapping[Pair, _Candidates], comparison: Comparison, weights: Weights) -> Weights:
@@ -223,12 +230,14 @@ def _sides(one: _Candidates, comparison: Comparison, pair: Pair) -> list[tuple[i
     return list(zip(one.scores.shape, known, strict=True))
 
 
-def _reweighted(one: _Candidates, evidence: Evidence, pair: Pair, weights: Weights) -> _Candidates:
-    """The same candidates with other weights of the evidence."""
+def _reweighted(
+    one: _Candidates, evidence: Evidence, pair: Pair, weights: Weights, features: np.ndarray | None
+) -> _Candidates:
+    """The same candidates with other weights of the evidence; features: of their scores, where they are known."""
     if one.evidence is None:
         return one
     own = PairEvidence.of(evidence, pair, weights)
-    return _Candidates(one.evidence.rescored(one.scores, own), one.others, own)
+    return _Candidates(one.evidence.rescored(one.scores, own, features), one.others, own)
 
 
 def _compared(

@@ -22,12 +22,13 @@ from multiea.similarity.matrices import (
     dense_if_small,
     multiply_rows,
 )
-from multiea.similarity.paths import with_paths
+from multiea.similarity.paths import with_paths, with_paths_mixed
 from multiea.similarity.sinkhorn import sinkhorn
-from multiea.similarity.weights import MIXINGS, Mixing, Weights
+from multiea.similarity.weights import MIXINGS, Weights
 
 Pair = tuple[int, int]
 Pairs = Mapping[Pair, Matrix]
+MOST_KEPT = 1 << 22  # scores up to which those of the best mixing so far are kept
 
 
 def similarities(candidates: Sequence[Tensor], enhancement: Enhancement) -> Pairs:
@@ -111,19 +112,20 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
     if known is None or not keeps_rest or not is_chosen:
         direct = direct_scores(compared, enhancement, weights.mixing)
         return with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest), weights
-    shares: dict[Mixing, float] = {}
-    for _, mixings in groupby(MIXINGS, key=lambda mixing: mixing.is_softer):
-        first, *others = mixings
-        direct = direct_scores(compared, enhancement, first)
-        for mixing in (first, *others):
-            scores = with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest)
-            shares[mixing] = _share_ranked_first(scores, known)
-    best = max(shares, key=lambda mixing: shares[mixing])
-    if best != mixing:  # computed again: to keep the scores of two mixings takes much memory
-        del scores
+    best, highest, of_best = MIXINGS[0], -1.0, None
+    for _, group in groupby(MIXINGS, key=lambda mixing: mixing.is_softer):
+        mixings = list(group)
+        direct = direct_scores(compared, enhancement, mixings[0])
+        several = with_paths_mixed(direct, enhancement, mixings, keeps_rest=keeps_rest)
+        for mixing, scores in zip(mixings, several, strict=True):
+            share = _share_ranked_first(scores, known)
+            if share > highest:
+                best, highest = mixing, share
+                of_best = scores if mixing == MIXINGS[-1] or len(scores.score) <= MOST_KEPT else None
+    if of_best is None:  # computed again: to keep the scores of two mixings takes much memory
         direct = direct_scores(compared, enhancement, best)
-        scores = with_paths(direct, enhancement, best, keeps_rest=keeps_rest)
-    return scores, replace(weights, mixing=best)
+        of_best = with_paths(direct, enhancement, best, keeps_rest=keeps_rest)
+    return of_best, replace(weights, mixing=best)
 
 
 def _share_ranked_first(scores: BlockScores, known: KnownPairs) -> float:

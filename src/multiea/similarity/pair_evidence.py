@@ -100,10 +100,13 @@ class PairEvidence:
             columns.insert(self.kinds.index(STRUCTURE), structure)
         return np.stack(columns, axis=1) if columns else np.zeros((len(row), 0))
 
-    def examples(self, scores: SparseScores, known: tuple[np.ndarray, np.ndarray]) -> Examples:
-        """The candidates, in both directions, of known pairs, given by rows and columns."""
+    def examples(
+        self, scores: SparseScores, known: tuple[np.ndarray, np.ndarray], features: np.ndarray | None = None
+    ) -> Examples:
+        """The candidates, in both directions, of known pairs, given by rows and columns; features: of the scores."""
         row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
-        features, queries, rights, chosen = self.features(scores), [], [], []
+        features = self.features(scores) if features is None else features
+        queries, rights, chosen = [], [], []
         count = 0
         for ends, others, own, target in ((row, column, *known), (column, row, *known[::-1])):
             wanted = np.full(max(scores.shape), -1)
@@ -122,13 +125,14 @@ class PairEvidence:
         conflicts = values_at(self.conflicts, row[every], column[every])
         return Examples(self.kinds, features[every], np.concatenate(queries), np.concatenate(rights), conflicts)
 
-    def rescored(self, scores: SparseScores, other: PairEvidence) -> SparseScores:
-        """The same pairs by the same evidence with other weights, and hence other factors."""
+    def rescored(self, scores: SparseScores, other: PairEvidence, features: np.ndarray | None = None) -> SparseScores:
+        """The same pairs by the same evidence with other weights, and hence other factors; features: of the scores."""
+        features = self.features(scores) if features is None else features
         row, column = scores.row.cpu().numpy(), scores.column.cpu().numpy()
         factors = other.row_factors[row] * other.column_factors[column]
         factors /= self.row_factors[row] * self.column_factors[column]
         total = max(other.weights.sum(), 1e-12)
-        values = factors * (self.features(scores) @ (other.weights / total))
+        values = factors * (features @ (other.weights / total))
         values += values_at(other.conflicts, row, column) / total
         return scores.with_values(torch.from_numpy(np.maximum(values, 1e-9)).to(scores.values))
 

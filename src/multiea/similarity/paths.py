@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
@@ -29,27 +30,37 @@ def with_paths(direct: BlockScores, enhancement: Enhancement, mixing: Mixing, *,
     keeps_rest: whether the mass that goes to no candidate stays there: an entity with only weak candidates is then
     certain of none.
     """
+    return next(with_paths_mixed(direct, enhancement, [mixing], keeps_rest=keeps_rest))
+
+
+def with_paths_mixed(
+    direct: BlockScores, enhancement: Enhancement, mixings: Sequence[Mixing], *, keeps_rest: bool
+) -> Iterator[BlockScores]:
+    """The same for several ways to mix direct scores and paths, one after the other."""
     weights, segments = enhancement.weights, direct.segments
     if enhancement.mode != "sharpened" or segments.kgs == 2 or len(weights) == 1 or not weights[1]:
-        return direct
-    direct_weight, weight = (part / sum(weights) for part in weights)
-    if mixing.direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
-        direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
+        yield from (direct for _ in mixings)
+        return
     steps = BestSteps(direct)
-    share = weight / steps.divisor  # of each path
-    row, column, values = steps.with_direct(direct, direct_weight, share)
-    rest = direct_weight * (1 - direct.sums()).clamp(min=0) + share * steps.lost() if keeps_rest else None
-    if steps.cut is not None:  # without it, Sinkhorn would make the few that are kept look certain
-        rest = steps.cut if rest is None else rest + steps.cut
-    return normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
+    missing, lost = ((1 - direct.sums()).clamp(min=0), steps.lost()) if keeps_rest else (None, None)
+    for mixing in mixings:
+        direct_weight, weight = (part / sum(weights) for part in weights)
+        if mixing.direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
+            direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
+        share = weight / steps.divisor  # of each path
+        row, column, values = steps.with_direct(direct, direct_weight, share)
+        rest = None if missing is None or lost is None else direct_weight * missing + share * lost
+        if steps.cut is not None:  # without it, Sinkhorn would make the few that are kept look certain
+            rest = steps.cut if rest is None else rest + steps.cut
+        yield normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
 
 
 class BestSteps:
     """The best candidates of every entity in all KGs, from which paths are made.
 
     row, column: joint numbers of candidates, segment after segment; values: their direct scores. divisor: the weight of
-    all paths divided by it is that of each. cut: the mass of each candidate in each KG that with_direct left out,
-    (candidates, KGs); None where nothing is left out.
+    all paths divided by it is that of each. cut: the mass of each candidate in each KG that the last with_direct left
+    out, (candidates, KGs); None where nothing is left out.
     """
 
     def __init__(self, direct: BlockScores) -> None:
@@ -97,6 +108,8 @@ class BestSteps:
         """The weighted sums of direct scores and paths: rows, columns and values of the half above the diagonal."""
         segments = self._segments
         parts = []
+        if self.cut is not None:
+            self.cut.zero_()
         for kg in range(segments.kgs - 1):
             later = range(kg + 1, segments.kgs)
             is_dense = self._is_dense(kg, later)

@@ -7,6 +7,7 @@ signatures share no mark would hardly be similar.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +32,7 @@ SEARCHES = {
 # Pairs that blocking proposes for each entity, and where other evidence proposes some as well. Once most entities have
 # marks, 50 contain 99.9% of the right ones that an exact search ranks first.
 SHARED, SHARED_WITH_EVIDENCE = 50, 25
+FEW_OF_MANY = 64  # topk is fast where a row has so many times as many values as are wanted
 COLUMNS_AT_ONCE = 256  # that are compared as floating-point numbers
 
 
@@ -83,20 +85,33 @@ def _search_all_pairs(left: Embeddings, right: Embeddings, count: int, added: sp
     other = None if added is None else _entries(added, left.device)
     for start in range(0, shape[0], size):
         block = left[start : start + size].cosines(right) if whole is None else whole
+        places = None
         if other is not None:
             entries = slice(int(other.starts[start]), int(other.starts[start + len(block)]))
             places = (other.row[entries] - start) * shape[1] + other.column[entries]
-            keys.append(places + start * shape[1])
             block.view(-1)[places] += other.values[entries]
-            values.append(block.view(-1)[places])
-        top = block.topk(min(count, shape[1]), dim=1)
-        row = torch.arange(start, start + len(block), device=left.device)[:, None]
-        keys.append((row * shape[1] + top.indices).flatten())
-        values.append(top.values.flatten())
-        above = (block > thresholds).flatten().nonzero()[:, 0]
-        keys.append(above + start * shape[1])
-        values.append(block.flatten().index_select(0, above))
-    return SparseScores.distinct(torch.cat(keys), torch.cat(values), shape)
+        kept = best_of_rows_or_above(block, min(count, shape[1]), thresholds)
+        if places is not None:
+            kept.view(-1)[places] = True
+        own = kept.view(-1).nonzero()[:, 0]
+        found = block.view(-1).index_select(0, own)
+        positive = torch.nonzero(found > 0)[:, 0]
+        keys.append(own.index_select(0, positive) + start * shape[1])
+        values.append(found.index_select(0, positive))
+    every = torch.cat(keys)
+    return SparseScores(every // shape[1], every % shape[1], torch.cat(values), shape)
+
+
+def best_of_rows_or_above(block: Tensor, count: int, thresholds: Tensor) -> Tensor:
+    """Which values are among the highest of their row or above the threshold of their column; zeros may be as well."""
+    above = block > thresholds
+    if block.device.type != "cpu" or count * FEW_OF_MANY <= block.shape[1]:
+        return above.scatter_(1, block.topk(count, dim=1).indices, True)
+    lowest = highest_of_rank(block, count)
+    best = block >= lowest[:, None]
+    tied = torch.nonzero((best.sum(1) > count) & (lowest > 0))[:, 0]  # which of equal values are chosen, topk decides
+    best[tied] = torch.zeros_like(best[tied]).scatter_(1, block[tied].topk(count, dim=1).indices, True)
+    return best.logical_or_(above)
 
 
 def is_small(left: Embeddings, right: Embeddings) -> bool:
@@ -134,8 +149,22 @@ def _column_thresholds(left: Embeddings, right: Embeddings, count: int, whole: T
     for start in range(0, len(right), size):
         columns = slice(start, start + size)
         block = right[columns].cosines(sample) if whole is None else whole[::step, columns].t().contiguous()
-        parts.append(block.topk(rank, dim=1).values[:, -1].clamp(min=0))
+        parts.append(highest_of_rank(block, rank).clamp(min=0))
     return torch.cat(parts)
+
+
+def highest_of_rank(block: Tensor, rank: int) -> Tensor:
+    """The value of this rank in each row, (rows,); rank: 1 is the highest."""
+    if block.device.type != "cpu":
+        return block.topk(rank, dim=1).values[:, -1]
+    place = block.shape[1] - rank
+
+    def part(rows: np.ndarray) -> np.ndarray:  # several times as fast as topk
+        return np.partition(rows, place, axis=1)[:, place].copy()
+
+    count = torch.get_num_threads()
+    with ThreadPoolExecutor(count) as threads:
+        return torch.from_numpy(np.concatenate([*threads.map(part, np.array_split(block.numpy(), count))]))
 
 
 def _cosines_of(left: Embeddings, right: Embeddings, keys: Tensor, added: sp.csr_array | None) -> SparseScores:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
@@ -28,6 +29,8 @@ from multiea.data.readers.rdf import rdf_reader
 from multiea.data.readers.tables import CSV, TSV
 from multiea.data.zip_files import members_of
 from multiea.foundation.errors import InputError, resolve, unknown
+
+log = logging.getLogger("multiea")
 
 RDF_FORMATS: Mapping[str, RdfFormat] = {
     "n-triples": RdfFormat.N_TRIPLES,
@@ -134,6 +137,20 @@ def read_groups(
     if chosen not in GROUP_READERS:
         raise InputError(unknown(chosen, GROUP_READERS, what="format of groups"), path=path)
     return GROUP_READERS[chosen](path, kgs, lenient)
+
+
+def read_given_groups(
+    path: Path, kgs: Sequence[KnowledgeGraph], *, format_name: str | None = None, lenient: bool = False
+) -> Groups:
+    """The same for a file that a user gives; warns if it has no group, such as a table with a header only."""
+    groups = read_groups(path, kgs, format_name=format_name, lenient=lenient)
+    if not len(groups):
+        log.warning(
+            "%s: no group in it, so nothing is known from it. Add one line per known group, with entities of at least "
+            "two KGs, or remove the file (docs/data.md#formats-of-groups)",
+            path,
+        )
+    return groups
 
 
 def _format_of(path: Path) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.raw_dataset import ROLES, RawDataset
-from multiea.data.readers import EXTENSIONS, KG_READERS, read_groups, read_kg, stem_and_format
+from multiea.data.readers import EXTENSIONS, KG_READERS, read_given_groups, read_kg, stem_and_format
 from multiea.data.readers.dataset_toml import DatasetToml, GroupFile, KgFiles, parsed_toml, refuse_unknown_formats
 from multiea.data.readers.tables import TSV, text_rows
 from multiea.foundation.errors import InputError
@@ -130,7 +130,7 @@ def _read(folder: Path, settings: DatasetToml, *, lenient: bool, roles: Mapping[
             )
         )
     groups = {
-        role: read_groups(folder / entry.file, kgs, format_name=entry.format, lenient=lenient)
+        role: read_given_groups(folder / entry.file, kgs, format_name=entry.format, lenient=lenient)
         for role, entry in settings.group_files().items()
     }
     return RawDataset(settings.name or folder.resolve().name, kgs, groups)
