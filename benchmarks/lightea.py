@@ -5,7 +5,7 @@ runs in a fresh process from reading the files to Hits@1, with the same seeds, s
 same: members of held-out groups, as in the literature (`test`), or every non-seed entity (`all`); pseudo-labels come
 from them too. Hits@1 is the average of both directions.
 
-CPU seconds are those of all threads. Where other processes use the machine too, threads of both methods waste most of
+CPU seconds are those of all threads. Where other processes use the machine too, threads of both methods waste much of
 their time waiting for each other; OMP_WAIT_POLICY=passive avoids that.
 
 The similarities of all pairs of entities take (entities of a pool)^2 numbers. Where they fit into 4 GiB, the table also
