@@ -205,11 +205,11 @@ def aligned_with_literals(kgs: int, entities: int, *, with_ratio: bool) -> Align
     )
 
 
-def align_folder(folder: Path) -> dict[str, Any]:
-    """Reads, aligns, evaluates and saves a run folder, with default settings."""
+def align_folder(folder: Path, **settings: Any) -> dict[str, Any]:
+    """Reads, aligns, evaluates and saves a run folder, with default settings except for those given."""
     task = multiea.load(folder)
     start = time.perf_counter()
-    alignment = multiea.align(task)
+    alignment = multiea.align(task, **settings)
     align_seconds = time.perf_counter() - start
     alignment.save(folder / "run")
     history = alignment.history

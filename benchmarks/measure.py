@@ -25,10 +25,14 @@ COSTS = ("seconds", "peak_mb")
 
 @dataclass(frozen=True)
 class Measured(Generic[Result]):
-    """The result of a function and its costs; peak_mb is the peak above the memory used before the call."""
+    """The result of a function and its costs; peak_mb is the peak above the memory used before the call.
+
+    cpu_seconds: of all threads. They say more than seconds where other processes use the machine too.
+    """
 
     result: Result
     seconds: float
+    cpu_seconds: float
     peak_mb: float
 
 
@@ -43,7 +47,8 @@ def measure(
 def best_of(repeats: int, function: Callable[[Path], Result], path: Path) -> Measured[Result]:
     """The shortest time and the highest peak of several runs, because other processes may use the machine too."""
     runs = [measure(function, path) for _ in range(repeats)]
-    return Measured(runs[0].result, min(run.seconds for run in runs), max(run.peak_mb for run in runs))
+    seconds, cpu_seconds = (min(getattr(run, cost) for run in runs) for cost in ("seconds", "cpu_seconds"))
+    return Measured(runs[0].result, seconds, cpu_seconds, max(run.peak_mb for run in runs))
 
 
 def growth_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
@@ -87,10 +92,10 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def _measured(function: Callable[[], Result]) -> Measured[Result]:
     before = _peak_mb()
-    start = time.perf_counter()
+    start, cpu_start = time.perf_counter(), time.process_time()
     result = function()
-    seconds = time.perf_counter() - start
-    return Measured(result, seconds, _peak_mb() - before)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu_start
+    return Measured(result, seconds, cpu_seconds, _peak_mb() - before)
 
 
 def _peak_mb() -> float:

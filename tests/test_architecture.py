@@ -60,4 +60,4 @@ def test_tests_mirror_the_source() -> None:
     packages = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").is_file()}
     folders = {path.name for path in (PROJECT / "tests").iterdir() if path.is_dir() and any(path.glob("test_*.py"))}
     assert packages <= folders
-    assert folders - packages == {"documentation"}
+    assert folders - packages == {"benchmarks", "documentation"}
