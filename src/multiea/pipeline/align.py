@@ -23,6 +23,7 @@ from multiea.pipeline.single_pass import align_once, memory_errors_explained, ti
 from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.engines import check_engine
 from multiea.settings.tree import AUTO, AlignSettings
+from multiea.tasks.runner import LocalRunner, Runner
 
 log = logging.getLogger("multiea")
 
@@ -33,11 +34,13 @@ def align(
     *,
     ancestor: Ancestor | None = None,
     grown_from: AlignmentResult | None = None,
+    runner: Runner | None = None,
 ) -> AlignmentResult:
     """Aligns all KGs of a task in a single pass, learning from its seeds only.
 
     ancestor: the previous run whose group ids are carried on. grown_from: an alignment of all KGs but a new one, from
-    whose groups bootstrapping starts; its ids are carried on unless an ancestor is given.
+    whose groups bootstrapping starts; its ids are carried on unless an ancestor is given. runner: runs the tasks of
+    stages; in this process and in memory by default.
     """
     begin = time.perf_counter()
     _check(task, settings, has_alignment=grown_from is not None)
@@ -51,7 +54,7 @@ def align(
     if grown_from is not None:
         with memory_errors_explained(), timed(seconds, "engine"):
             start = _canonical_start(warm_start_from(task, grown_from, settings), order)
-    result = align_once(order, settings, start)
+    result = align_once(order, settings, start, LocalRunner() if runner is None else runner)
     seconds |= {stage: seconds.get(stage, 0.0) + spent for stage, spent in result.seconds.items()}
     result = replace(result, seconds=seconds)
     result = result if ancestor is None else result.following(ancestor)

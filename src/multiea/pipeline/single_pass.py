@@ -37,13 +37,16 @@ from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AUTO, AlignSettings
 from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
+from multiea.tasks.runner import Runner
 
 log = logging.getLogger("multiea")
 Result = TypeVar("Result", bound=AlignmentResult)
 
 
-def align_once(order: CanonicalOrder, settings: AlignSettings, start: WarmStart | None = None) -> AlignmentResult:
-    """All stages of an alignment; start: in canonical order."""
+def align_once(
+    order: CanonicalOrder, settings: AlignSettings, start: WarmStart | None = None, runner: Runner | None = None
+) -> AlignmentResult:
+    """All stages of an alignment; start: in canonical order. runner: for stages that are made of tasks."""
     canonical, seconds = order.canonical, dict[str, float]()
     evidence = None
     if settings.evidence_kinds != (STRUCTURE,):
