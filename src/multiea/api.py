@@ -18,18 +18,20 @@ from multiea.exports.choices import Choices, Written
 from multiea.foundation.atomic_files import refuse_existing
 from multiea.foundation.errors import SettingError, check_kind, path_of, resolve, unknown
 from multiea.grouping.alignment import AlignmentResult
-from multiea.pipeline.align import align as align_task
 from multiea.pipeline.growing import grown_task
 from multiea.pipeline.single_pass import regroup
+from multiea.runs.aligning import Job, aligned
 from multiea.runs.files import read_ancestor
 from multiea.runs.loading import load_task
 from multiea.runs.opening import Source, open_run, warn_of_changes
 from multiea.runs.run import Run
-from multiea.runs.saving import check_can_be_saved, refuse_replacing_earlier_runs, save_run
+from multiea.runs.saving import check_can_be_saved, copy_run, refuse_replacing_earlier_runs, save_run
 from multiea.settings.data import Data, absolute
 from multiea.settings.engines import PROPAGATION
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
+from multiea.tasks.resources import Resources
+from multiea.tasks.workplace import prepared
 
 if TYPE_CHECKING:
     from multiea.explain.explainer import Explainer
@@ -147,6 +149,9 @@ def align(
     *,
     previous: EarlierRun | None = None,
     grown_from: EarlierRun | None = None,
+    memory: str | int | None = None,
+    work_folder: str | Path | None = None,
+    cluster: str | None = None,
     **shortcuts: Any,
 ) -> Alignment:
     """Aligns all KGs of a task in a single pass, learning from its seeds only.
@@ -156,10 +161,25 @@ def align(
     engine="multiea", bootstrap="none", enhancement="none", random_state=1, device="cpu", duplicates=["en"],
     training=Training(epochs=5). previous: an alignment or a run folder whose group ids are carried on; it changes
     nothing else. grown_from: an alignment or a run folder of all KGs but a new one, from which bootstrapping starts;
-    `add` makes the task for it.
+    `add` makes the task for it. memory: how much may be used, such as "8GiB"; work_folder: for large arrays, and to go
+    on after an interruption; cluster: "auto", "local" or the address of a Ray cluster. These three change no result.
 
     >>> multiea.align(multiea.load("world")).groups  # doctest: +SKIP
     """
+    resources = Resources(memory, work_folder, cluster)
+    job = _job(task, settings, previous, grown_from, shortcuts)
+    with prepared(resources) as place:
+        return Alignment.of(aligned(job, place).alignment)
+
+
+def _job(
+    task: Task | Mapping[str, Any],
+    settings: AlignSettings | None,
+    previous: EarlierRun | None,
+    grown_from: EarlierRun | None,
+    shortcuts: Mapping[str, Any],
+) -> Job:
+    """What `align` was asked to do, checked."""
     if "seeds" in shortcuts:
         raise SettingError("seeds belong to the data; use multiea.align(multiea.load(tables, seeds=seeds))")
     if isinstance(task, Mapping):
@@ -181,7 +201,7 @@ def align(
         ancestor = previous.as_ancestor() if isinstance(previous, AlignmentResult) else read_ancestor(previous)
     before = grown_from if isinstance(grown_from, AlignmentResult | None) else open_run(grown_from).alignment
     settings = replace(settings, data=recorded_data(task, settings.random_state, previous))
-    return Alignment.of(align_task(task, settings, ancestor=ancestor, grown_from=before))
+    return Job(task, settings, ancestor, before)
 
 
 def settings_with(settings: AlignSettings | None, shortcuts: Mapping[str, Any]) -> AlignSettings:
@@ -251,21 +271,28 @@ def align_and_save(
     force: bool = False,
     rerun_of: str | Path | None = None,
     task: Task | None = None,
+    resources: Resources | None = None,
 ) -> Run:
     """Loads the task of the settings, aligns it, and writes the run folder, as `multiea align` does.
 
     rerun_of: where the settings came from; if that is a run, a warning names the KGs that have changed since. task: the
-    one of the settings, where it is loaded already.
+    one of the settings, where it is loaded already. resources: where it runs, with how much memory.
     """
     check_kind(settings, AlignSettings, "settings", "a multiea.AlignSettings")
     out = path_of(out, "a run folder")
     refuse_existing(out, "run", force=force)
     if settings.data.grown_from is not None:
         refuse_replacing_earlier_runs(out, settings.data.grown_from)
-    task = load_task(settings) if task is None else task
-    check_can_be_saved(task)
-    if rerun_of is not None:
-        warn_of_changes(task, Path(rerun_of))
-    run = Run.of(align(task, settings))
-    save_run(run, out, force=force)
-    return run
+    with prepared(resources or Resources(), beside=out) as place:
+        task = load_task(settings) if task is None else task
+        check_can_be_saved(task)
+        if rerun_of is not None:
+            warn_of_changes(task, Path(rerun_of))
+        made = aligned(_job(task, settings, None, None, {}), place)
+        run = replace(made, alignment=Alignment.of(made.alignment))
+        if run.folder is not None:
+            copy_run(run, out, force=force)
+            return replace(run, folder=None)
+        run = Run.of(run.alignment)
+        save_run(run, out, force=force)
+        return run

@@ -17,7 +17,8 @@ from multiea.settings.tree import SCHEMA, option_keys
 from support.command_line import invoke
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-OWN_OPTIONS = {"--out", "--config", "--set", "--force", "--json", "--progress"}
+PLACE_OPTIONS = {"--memory", "--work-folder", "--cluster"}  # they change no result
+OWN_OPTIONS = {"--out", "--config", "--set", "--force", "--json", "--progress"} | PLACE_OPTIONS
 # For each option: the words that set it, the value of its setting, and the words without which it has no effect.
 EXAMPLES: dict[str, tuple[list[str], Any, list[str]]] = {
     "--engine": (["kecg"], "kecg", []),

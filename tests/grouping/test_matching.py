@@ -111,7 +111,8 @@ def test_contradictory_matches_are_joined_one_after_the_other_the_best_first(see
     owner = np.repeat(np.arange(kgs), size)
     ends = rng.integers(0, kgs * size, (2, 300))
     ends = np.sort(ends[:, owner[ends[0]] != owner[ends[1]]], axis=0)
-    matches = Matches(*ends, np.linspace(1, 0, ends.shape[1]), owner, np.tile(np.arange(size), kgs))
+    score, position = np.linspace(1, 0, ends.shape[1]), np.tile(np.arange(size), kgs)
+    matches = Matches(ends[0], ends[1], score, owner, position)
     group_of = {at: frozenset([at]) for at in range(kgs * size)}
     for one, other in ends.T.tolist():
         both = group_of[one] | group_of[other]

@@ -15,10 +15,11 @@ from multiea.tasks.shards import Shards
 
 
 def note(folder: str, words: str) -> None:
-    """Appends a word; lines of several processes do not mix."""
-    handle = os.open(Path(folder) / "executions", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.write(handle, f"{words}\n".encode())
-    os.close(handle)
+    """Notes that a task has begun, and in which process; lines of several processes do not mix."""
+    for file, line in (("executions", words), ("processes", str(os.getpid()))):
+        handle = os.open(Path(folder) / file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        os.write(handle, f"{line}\n".encode())
+        os.close(handle)
 
 
 def square(shards: Shards, name: str, number: int, folder: str, seconds: float = 0.0) -> None:

@@ -41,7 +41,7 @@ def refused(*words: object) -> str:
     """The error of a command that exits with code 2: one line, and nothing on standard output."""
     outcome = invoke(*words)
     assert outcome.code == 2, outcome.output
-    assert outcome.stdout == ""
+    assert outcome.stdout == "", outcome.stdout
     assert outcome.stderr.startswith("error: ")
     assert outcome.stderr.count("\n") == 1
     return outcome.stderr.removeprefix("error: ").rstrip()

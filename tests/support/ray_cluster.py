@@ -39,6 +39,11 @@ class RayCluster:
             process.process.wait()
         self._cluster.worker_nodes.discard(node)
 
+    def workers(self, node: Any) -> set[int]:
+        """The processes of a node that run tasks."""
+        (raylet,) = node.all_processes["raylet"]
+        return set(children_of(raylet.process.pid))
+
     def shutdown(self) -> None:
         self._cluster.shutdown()
 

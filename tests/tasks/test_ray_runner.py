@@ -58,6 +58,11 @@ def executions(folder: Path) -> Counter[str]:
     return Counter(file.read_text().split() if file.is_file() else [])
 
 
+def processes(folder: Path) -> set[int]:
+    file = folder / "processes"
+    return set(map(int, file.read_text().split())) if file.is_file() else set()
+
+
 def assert_squares(folder: Path, count: int) -> None:
     shards = FolderShards(folder / "shards")
     assert [int(shards.get(f"squares/{n}")["square"]) for n in range(count)] == [n * n for n in range(count)]
@@ -106,26 +111,26 @@ def test_a_task_whose_process_always_dies_is_given_up(runner: RayRunner, tmp_pat
 
 
 def test_a_stage_ends_with_the_same_shards_when_a_node_is_killed(
-    cluster: RayCluster, runner: RayRunner, tmp_path: Path
+    cluster: RayCluster, runner: RayRunner, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     node = cluster.add_node()
-    (tmp_path / "work").mkdir()
-    wait_until(lambda: len(checked_cluster_nodes()) == 2)
+    wait_until(lambda: len(nodes_alive()) == 2)
 
     def kill_in_the_middle() -> None:
-        wait_until(lambda: executions(tmp_path).total() >= 2)  # each node has one
+        wait_until(lambda: bool(processes(tmp_path) & cluster.workers(node)))
         cluster.kill(node)
 
     killer = threading.Thread(target=kill_in_the_middle)
     killer.start()
-    runner.run("squares", squares(tmp_path, 6, seconds=1.0))
+    runner.run("squares", squares(tmp_path, 6, seconds=1.5))
     killer.join()
     assert_squares(tmp_path, 6)
-    assert len(checked_cluster_nodes()) == 1
+    assert len(nodes_alive()) == 1
+    assert "node 127.0.0.1 of the cluster was lost; its tasks run again on others" in caplog.messages
     assert sorted(executions(tmp_path).values()) == [1, 1, 1, 1, 1, 2]  # the one on the node that was lost
 
 
-def checked_cluster_nodes() -> list[str]:
+def nodes_alive() -> list[str]:
     import ray
 
     return [node["NodeID"] for node in ray.nodes() if node["Alive"]]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from multiea.cli.console import command, out, print_json
-from multiea.cli.options import DATASET_HELP, AsJson, Force, Out, ShowProgress
+from multiea.cli.options import DATASET_HELP, AsJson, ClusterAddress, Force, Memory, Out, ShowProgress, WorkFolder
 from multiea.cli.settings_options import given_options, with_settings_options
 from multiea.cli.tables import show_lineage, show_metrics, show_open_seeds, show_process
 from multiea.foundation.atomic_files import refuse_existing
@@ -16,6 +16,7 @@ from multiea.foundation.errors import counted
 from multiea.settings.config_file import values_in_file, values_in_option
 from multiea.settings.parsing import GivenValue
 from multiea.settings.tree import AUTO, AlignSettings
+from multiea.tasks.resources import Resources
 
 if TYPE_CHECKING:
     from multiea.runs.run import Run
@@ -38,6 +39,9 @@ def align(
             "--set", help="A setting, such as random_state=1; may be given several times.", metavar="KEY=VALUE"
         ),
     ] = None,
+    memory: Memory = None,
+    work_folder: WorkFolder = None,
+    cluster: ClusterAddress = None,
     force: Force = False,
     as_json: AsJson = False,
     show_progress: ShowProgress = True,
@@ -48,21 +52,29 @@ def align(
     Options override --set, and --set overrides --config. `multiea config init` writes a file of all settings.
     """
     refuse_existing(out_folder, "run", force=force)
+    resources = Resources(memory, work_folder, cluster)
     given = [] if config is None else values_in_file(config)
     given += [one for words in settings_words or () for one in values_in_option(words)]
     given += [GivenValue("data.source", tuple(dataset), "DATASET")] if dataset else []
     given += given_options(context)
     settings = AlignSettings.from_given(given)
-    align_and_show(settings, out_folder, force=force, as_json=as_json, rerun_of=None if dataset else config)
+    rerun_of = None if dataset else config
+    align_and_show(settings, out_folder, force=force, as_json=as_json, rerun_of=rerun_of, resources=resources)
 
 
 def align_and_show(
-    settings: AlignSettings, out_folder: Path, *, force: bool, as_json: bool, rerun_of: Path | None = None
+    settings: AlignSettings,
+    out_folder: Path,
+    *,
+    force: bool,
+    as_json: bool,
+    rerun_of: Path | None = None,
+    resources: Resources | None = None,
 ) -> None:
     """Aligns, writes the run folder and prints the result."""
     from multiea.api import align_and_save  # deferred: imports torch
 
-    run = align_and_save(settings, out_folder, force=force, rerun_of=rerun_of)
+    run = align_and_save(settings, out_folder, force=force, rerun_of=rerun_of, resources=resources)
     if as_json:
         print_json(_as_json(run, out_folder))
     else:

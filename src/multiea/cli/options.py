@@ -25,3 +25,26 @@ MovedData = Annotated[
     typer.Option("--data", help="Where the run's data set is now, if it has moved.", metavar="<DATASET>"),
 ]
 Device = Annotated[str, typer.Option(help="The device for tensors: auto, cpu or cuda.")]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        help="The memory to use, on each machine of a cluster, such as 8GiB. Default: 60% of what is free.",
+        metavar="SIZE",
+    ),
+]
+WorkFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--work-folder",
+        help="A folder for large arrays, in which an interrupted command goes on. Default: a temporary folder.",
+    ),
+]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Run on a Ray cluster: auto (the one of this machine), local (this machine alone), or HOST:PORT.",
+        metavar="ADDRESS",
+    ),
+]

@@ -40,7 +40,7 @@ def align(
 
     ancestor: the previous run whose group ids are carried on. grown_from: an alignment of all KGs but a new one, from
     whose groups bootstrapping starts; its ids are carried on unless an ancestor is given. runner: runs the tasks of
-    stages; in this process by default.
+    stages; in this process and in memory by default.
     """
     begin = time.perf_counter()
     _check(task, settings, has_alignment=grown_from is not None)

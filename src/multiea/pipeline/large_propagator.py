@@ -8,13 +8,17 @@ import numpy as np
 import torch
 
 from multiea.data.groups import Groups
+from multiea.data.properties import attributes_of, names_of
 from multiea.data.task import Task
+from multiea.engines.devices import resolve_device
 from multiea.engines.embeddings import Embeddings, tensor_of
+from multiea.evidence.evidence import STRUCTURE
 from multiea.kernels.edges import Edges
 from multiea.pipeline.propagator import mark_weights, state_of_round
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.pools import EmbedPair
+from multiea.similarity.search import is_exact
 from multiea.similarity.signatures import write_candidates
 from multiea.tasks import runner as tasks
 from multiea.tasks.shards import MemoryShards, let_go
@@ -133,6 +137,19 @@ class LargePropagator:
     @property
     def _partial_weight(self) -> float:
         return self._settings.bootstrap.partial_weight
+
+
+def is_made_of_tasks(task: Task, settings: AlignSettings) -> bool:
+    """Whether KGs are so large that tasks embed and compare them, by structure alone."""
+    if settings.encoder is not None or settings.enhancement.candidates is None:
+        return False
+    others = any(not of_kg(kg).is_empty() for kg in task.kgs for of_kg in (names_of, attributes_of))
+    if others and settings.evidence_kinds != (STRUCTURE,):
+        return False
+    known = task.seeds.joined(task.open_seeds.groups).present.sum(axis=0)
+    sizes = [len(kg.entities) - int(count) for kg, count in zip(task.kgs, known, strict=True)]
+    device = resolve_device(settings.device)
+    return device.type == "cpu" and not is_exact(sizes, device)
 
 
 def fitting(runner: tasks.Runner | None, task: Task) -> tasks.Runner:

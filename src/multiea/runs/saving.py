@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import shutil
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import pairwise
@@ -59,6 +60,18 @@ def save_run(run: Run, out: Path, *, force: bool = False) -> None:
         write_tensors(folder / "embeddings.safetensors", _tensors(alignment))
         _write_json(folder / "metrics.json", run.metrics)
         _write_json(folder / "manifest.json", manifest(run) | {"files": digests(folder)})
+
+
+def copy_run(run: Run, out: Path, *, force: bool = False) -> None:
+    """Writes the run folder of a run that another process has saved, with the settings and seconds of this one."""
+    assert run.folder is not None
+    with new_folder(out, "run", force=force) as folder:
+        shutil.copytree(run.folder, folder, dirs_exist_ok=True)
+        config = tomli_w.dumps(without_none(run.alignment.settings.recorded()))
+        (folder / "config.toml").write_text(config, encoding="utf-8")
+        _write_json(folder / "metrics.json", run.metrics)
+        made = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        _write_json(folder / "manifest.json", made | {"seconds": run.metrics["seconds"], "files": digests(folder)})
 
 
 def check_can_be_saved(task: Task) -> None:

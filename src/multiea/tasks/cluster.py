@@ -59,13 +59,13 @@ def connected(address: str) -> Iterator[None]:
             raise SettingError(f"Ray is connected already; use cluster='{AUTO}', or call ray.shutdown() before")
         yield
     elif address == LOCAL:
-        with _local_ray():
+        with _nothing_printed(), _local_ray():
             yield
     else:
         host, port = _running_cluster() if address == AUTO else _host_and_port(address)
         _check_answers(host, port)
         is_here = host in LOOPBACK
-        with _environment(QUIET | (KEEPS_LOOPBACK if is_here else {})), _loopback_kept(is_here):
+        with _environment(QUIET | (KEEPS_LOOPBACK if is_here else {})), _loopback_kept(is_here), _nothing_printed():
             _start(f"{host} port {port}", address=f"{host}:{port}")
             with _shut_down_at_end():
                 yield
@@ -125,6 +125,19 @@ def _shut_down_at_end() -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+@contextmanager
+def _nothing_printed() -> Iterator[None]:
+    """Keeps Ray from printing to standard output that a node was lost, which may be in the middle of JSON."""
+    from ray._private import worker  # deferred: an extra
+
+    printing = worker.print_to_stdstream
+    worker.print_to_stdstream = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = printing
 
 
 def _running_cluster() -> tuple[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from multiea.foundation.memory_budget import DEFAULT_SHARE, LEAST, parse_memory,
 from multiea.tasks import node_facts
 
 SECONDS = 60.0  # for all nodes to answer; starting a process on a busy node takes some
+NOTICED_WITHIN = 15.0  # until Ray lists a node that it cannot reach as dead
 SHOWN = 3
 MAX_CPUS_OF_TASK = 4
+NO_NODE = "the cluster has no node with a CPU; start some with `ray start --address=HEAD:6379`"
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def _ask_nodes(token_file: Path) -> list[Node]:
 
     alive = {node["NodeID"]: node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1}
     if not alive:
-        raise MultiEAError("the cluster has no node with a CPU; start some with `ray start --address=HEAD:6379`")
+        raise MultiEAError(NO_NODE)
     ray.cloudpickle.register_pickle_by_value(node_facts)
     ask = ray.remote(node_facts.answer)
     asked = {}
@@ -82,10 +85,26 @@ def _ask_nodes(token_file: Path) -> list[Node]:
         try:
             answer = ray.get(one)
         except ray.exceptions.RayError as error:
+            if _is_lost(asked[one]):  # it was listed for some seconds after its end
+                continue
             reason = " ".join(str(error).split())[-300:]
             raise MultiEAError(f"node {info['NodeManagerAddress']} of the cluster cannot run tasks: {reason}") from None
         nodes.append(Node(asked[one], info["NodeManagerAddress"], int(info["Resources"]["CPU"]), **answer))
+    if not nodes:
+        raise MultiEAError(NO_NODE)
     return nodes
+
+
+def _is_lost(node: str) -> bool:
+    """Whether a node is gone, as Ray notices after some seconds."""
+    import ray  # deferred: an extra
+
+    end = time.monotonic() + NOTICED_WITHIN
+    while time.monotonic() < end:
+        if node not in [one["NodeID"] for one in ray.nodes() if one["Alive"]]:
+            return True
+        time.sleep(0.2)
+    return False
 
 
 def _refuse_other_versions(nodes: list[Node]) -> None:

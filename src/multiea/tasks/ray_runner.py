@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from multiea.foundation import progress
-from multiea.foundation.errors import MultiEAError
+from multiea.foundation.errors import MultiEAError, counted
 from multiea.tasks.folder_shards import FolderShards
 from multiea.tasks.progress_files import ProgressFile, running
 from multiea.tasks.runner import Task, check_written, missing_tasks
@@ -52,7 +52,7 @@ class RayRunner:
             pending = {
                 execute.options(name=task.name).remote(str(self._folder), task, self._cpus): task for task in missing
             }
-            nodes = _NodesLeft(self._cpus)
+            nodes = _Nodes(self._cpus)
             try:
                 while pending:
                     done, _ = ray.wait(list(pending), num_returns=len(pending), timeout=POLL)
@@ -114,25 +114,36 @@ def _finish(task: Task, reference: Any) -> None:
         raise outcome.error
 
 
-class _NodesLeft:
-    """Notices that no node is left that could run a task; Ray would wait for one for ever."""
+class _Nodes:
+    """Notices lost nodes; and that none is left that could run a task, for which Ray would wait for ever."""
 
     def __init__(self, cpus: int) -> None:
         self._cpus, self._next, self._without_since = cpus, time.monotonic() + LOOK_FOR_NODES, 0.0
+        self._before = self._able()
 
     def check(self) -> None:
-        import ray  # deferred: an extra
-
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + LOOK_FOR_NODES
-        if any(node["Alive"] and node["Resources"].get("CPU", 0) >= self._cpus for node in ray.nodes()):
+        self._next, able = now + LOOK_FOR_NODES, self._able()
+        for name in self._before.keys() - able.keys():
+            log.warning("node %s of the cluster was lost; its tasks run again on others", self._before[name])
+        self._before = able
+        if able:
             self._without_since = 0.0
             return
         self._without_since = self._without_since or now
         if now - self._without_since >= WITHOUT_NODES:
-            raise MultiEAError(f"no node with {self._cpus} CPUs is left in the cluster; {GOES_ON}")
+            raise MultiEAError(f"no node with {counted(self._cpus, 'CPU')} is left in the cluster; {GOES_ON}")
+
+    def _able(self) -> dict[str, str]:
+        """The addresses of the nodes that can run a task."""
+        import ray  # deferred: an extra
+
+        alive = [node for node in ray.nodes() if node["Alive"]]
+        return {
+            one["NodeID"]: one["NodeManagerAddress"] for one in alive if one["Resources"].get("CPU", 0) >= self._cpus
+        }
 
 
 class _Messages(logging.Handler):
