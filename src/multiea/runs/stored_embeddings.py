@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from multiea.data.task import Task
-from multiea.engines.embeddings import ROWS_AT_ONCE, Embeddings
+from multiea.engines.embeddings import Embeddings
 from multiea.foundation.mapped_arrays import release_pages
 from multiea.foundation.offsets import offsets
 from multiea.graph.canonical_order import CanonicalOrder
@@ -20,6 +20,7 @@ from multiea.grouping.alignment import AlignmentResult
 from multiea.runs.layout import EMBEDDING_SCALE
 from multiea.runs.tensor_files import Blocks
 
+ROWS_AT_ONCE = 1 << 15
 BLOCK_BYTES = 256 << 20  # each block passes once over the embeddings of a KG
 
 
@@ -80,7 +81,7 @@ class StoredEmbeddings(Embeddings):
             first, last = torch.searchsorted(ordered, torch.tensor([start, end])).tolist()
             for here in range(first, last, ROWS_AT_ONCE):
                 some = slice(here, min(here + ROWS_AT_ONCE, last))
-                found[place[some]] = part[ordered[some] - start].to(found.dtype)
+                found.numpy()[place[some].numpy()] = part.numpy()[(ordered[some] - start).numpy()]
                 release_pages()
         return found
 
@@ -112,11 +113,12 @@ def _blocks(whole: Embeddings, rows: np.ndarray, dtype: torch.dtype) -> Iterator
     for start in range(0, len(rows), size):
         wanted = rows[start : start + size]
         block = torch.empty((len(wanted), whole.shape[1]), dtype=dtype)
+        numbers = block.numpy()  # threads gain nothing in copying rows
         order = np.argsort(wanted, kind="stable")
         for first in range(0, len(wanted), ROWS_AT_ONCE):
             place = order[first : first + ROWS_AT_ONCE]
             some = whole[torch.from_numpy(wanted[place]).to(whole.device)]
-            block[torch.from_numpy(place)] = some.numbers.cpu().to(dtype)
+            numbers[place] = some.numbers.cpu().to(dtype).numpy()
             release_pages()
         yield block
 
