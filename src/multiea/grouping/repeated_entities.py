@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.similarity.mean_similarity import MeanSimilarity
@@ -67,6 +66,8 @@ def probability_beyond_chance(observed: np.ndarray, wrong: np.ndarray, asked: np
     observed: similarities of a mixture of both. wrong: of entities to groups they do not belong to. asked: (n,). One
     more wrong one is counted at each level, so that a single similar entity among many is not yet certain.
     """
+    from scipy.optimize import isotonic_regression  # deferred: needed only where duplicates are asked for
+
     if len(wrong) < FEWEST_MATCHED or not len(observed):
         return np.zeros(len(asked))
     is_observed = np.r_[np.ones(len(observed)), np.zeros(len(wrong))]

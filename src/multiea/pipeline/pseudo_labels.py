@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from multiea.data.groups import Groups
 from multiea.grouping.judging import judged_groups
@@ -48,6 +47,8 @@ def select_pseudo_labels(
 
 def _probably_right(groups: Groups, weakest: np.ndarray, validation: Groups, least: float) -> Groups:
     """The complete groups whose estimated precision, a monotone function of the weakest score, is high enough."""
+    from scipy.optimize import isotonic_regression  # deferred: needed only where structure is compared alone
+
     is_complete = groups.sizes == len(groups.kg_names)
     groups, weakest = groups.take(is_complete), weakest[is_complete]
     judged, right = judged_groups(groups, validation)

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize
 
 from multiea.evidence.evidence import ATTRIBUTES, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
 
@@ -116,6 +115,8 @@ def learn_weight_of_structure(examples: Mapping[Pair, Examples], mixing: Mixing)
 
 def _fit(parts: Sequence[Examples], kinds: Sequence[str], prior: np.ndarray, deviation: float) -> np.ndarray:
     """The most probable weights given a normal prior; the likelihood is concave, weights have a lower bound."""
+    from scipy.optimize import minimize  # deferred: needed only where there are known pairs
+
     columns = [[list(kinds).index(kind) for kind in part.kinds] for part in parts]
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
