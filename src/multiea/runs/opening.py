@@ -21,6 +21,7 @@ from multiea.data.readers import read_groups
 from multiea.data.role_choices import roles_of
 from multiea.data.task import Task
 from multiea.foundation.errors import InputError, check_kind, counted, path_of
+from multiea.foundation.mapped_arrays import release_pages
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import Calibration
 from multiea.runs.files import (
@@ -230,8 +231,11 @@ def _read_tensors(folder: Path, task: Task) -> dict[str, torch.Tensor]:
 def _signatures(tensors: Mapping[str, torch.Tensor], task: Task) -> Signatures | None:
     if f"{task.kgs[0].name}{SIGNATURE_MARKS}" not in tensors:
         return None
-    parts = (SIGNATURE_MARKS, SIGNATURE_WEIGHTS)
-    return Signatures(*(torch.cat([tensors[kg.name + part] for kg in task.kgs]).numpy() for part in parts))
+    parts = []
+    for part in (SIGNATURE_MARKS, SIGNATURE_WEIGHTS):
+        parts.append(torch.cat([tensors[kg.name + part] for kg in task.kgs]).numpy())
+        release_pages()
+    return Signatures(*parts)
 
 
 def current_history(history: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from multiea.grouping.alignment import AlignmentResult
 from multiea.runs.layout import EMBEDDING_SCALE
 from multiea.runs.tensor_files import Blocks
 
-ROWS_AT_ONCE = 1 << 15
+ROWS_AT_ONCE = 1 << 14
 BLOCK_BYTES = 256 << 20  # each block passes once over the embeddings of a KG
 
 
