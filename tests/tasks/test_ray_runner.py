@@ -25,12 +25,14 @@ from support.progress import RecordedStages
 from support.ray_cluster import PATHS, RayCluster, wait_until
 
 DRIVER = """
+import signal
 import sys
 from pathlib import Path
 from multiea.tasks.cluster import connected
 from multiea.tasks.ray_runner import RayRunner
 from multiea.tasks.runner import Task
 from support.cluster_tasks import square
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 folder = Path(sys.argv[2])
 with connected(sys.argv[1]):
     tasks = [Task(f"squares/{number}", square, (number, str(folder), 0.6)) for number in range(6)]
@@ -150,14 +152,17 @@ def test_a_killed_driver_is_started_again_and_runs_what_was_missing(cluster: Ray
     assert sum(executions(tmp_path).values()) <= 8
 
 
-def test_an_interrupted_stage_ends_its_tasks(cluster: RayCluster, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, -signal.SIGINT), (signal.SIGTERM, 143)])
+def test_an_interrupted_stage_ends_its_tasks(
+    cluster: RayCluster, tmp_path: Path, number: signal.Signals, code: int
+) -> None:
     command = [sys.executable, "-c", DRIVER, cluster.address, str(tmp_path)]
     environment = os.environ | {"PYTHONPATH": PATHS}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as driver:
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as driver:
         wait_until(lambda: executions(tmp_path).total() >= 2)
-        driver.send_signal(signal.SIGINT)
-        _, errors = driver.communicate(timeout=30)
-    assert errors.rstrip().endswith("KeyboardInterrupt")
+        driver.send_signal(number)
+        driver.communicate(timeout=60)
+    assert driver.returncode == code
     assert executions(tmp_path).total() <= 3
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from multiea.foundation import progress
@@ -54,14 +58,16 @@ class RayRunner:
             }
             nodes = _Nodes(self._cpus)
             try:
-                while pending:
-                    done, _ = ray.wait(list(pending), num_returns=len(pending), timeout=POLL)
-                    for reference in done:
-                        task = pending.pop(reference)
-                        _finish(task, reference)
-                        check_written(self.shards, task)
-                    advance(len(done), self._note())
-                    nodes.check()
+                with _termination_delayed() as terminate:
+                    while pending:
+                        done, _ = ray.wait(list(pending), num_returns=len(pending), timeout=POLL)
+                        terminate()
+                        for reference in done:
+                            task = pending.pop(reference)
+                            _finish(task, reference)
+                            check_written(self.shards, task)
+                        advance(len(done), self._note())
+                        nodes.check()
             except BaseException:
                 for reference in pending:
                     ray.cancel(reference, force=True)
@@ -72,6 +78,27 @@ class RayRunner:
         task, words = next(iter(doing.items()), ("", ""))
         more = f" (and {len(doing) - 1} more)" if len(doing) > 1 else ""
         return f"{task}: {words}{more}" if doing else ""
+
+
+@contextmanager
+def _termination_delayed() -> Iterator[Callable[[], None]]:
+    """Keeps SIGTERM from interrupting Ray, which changes the exit code; calling what it yields lets it take effect."""
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    came: list[tuple[int, FrameType | None]] = []
+    handler = signal.signal(signal.SIGTERM, lambda *signal_and_frame: came.append(signal_and_frame))
+
+    def terminate() -> None:
+        if came:
+            signal.signal(signal.SIGTERM, handler)
+            signal.raise_signal(signal.SIGTERM)
+
+    try:
+        yield terminate
+        terminate()
+    finally:
+        signal.signal(signal.SIGTERM, handler)
 
 
 def execute_task(work_folder: str, task: Task, cpus: int) -> Outcome:
