@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 import torch
@@ -97,6 +98,9 @@ class LargePropagator:
             shards.drop(f"{prefix}/embedding/{kg}")
             shards.drop(f"{prefix}/candidates/{kg}")
         shards.drop(f"{prefix}/marks")
+        if isinstance(shards, MemoryShards):  # in a folder, an interrupted run goes on with them
+            for a, b in combinations(self._kgs, 2):
+                shards.drop(f"{prefix}/scores/{a}-{b}")
 
     def _embed(
         self,

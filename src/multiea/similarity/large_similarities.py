@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.large_candidates import LargeCandidates
+from multiea.similarity.large_candidates import LargeCandidates, Pair
 from multiea.similarity.large_scores import LargeScores
 from multiea.similarity.large_tasks import (
     ROWS_AT_ONCE,
@@ -44,16 +44,32 @@ def large_similarities(candidates: LargeCandidates, enhancement: Enhancement) ->
 
 def _search(candidates: LargeCandidates, enhancement: Enhancement) -> None:
     """The pairs that are compared, and their cosines."""
-    runner, prefix, sizes, pairs = candidates.runner, candidates.prefix, candidates.sizes, candidates.pairs
-    if all(name in runner.shards for name in candidates.names("direct")):
-        return
+    runner, prefix, sizes = candidates.runner, candidates.prefix, candidates.sizes
+    names = zip(candidates.pairs, candidates.names("direct"), candidates.names("scores"), strict=True)
+    pairs = [pair for pair, *later in names if not any(name in runner.shards for name in later)]
+    _join(candidates, [(a, b) for a, b in pairs if f"{prefix}/pairs/{a}-{b}" not in runner.shards], enhancement)
+    cosines = [
+        Task(
+            f"{prefix}/cosines/{a}-{b}/{rows.start}",
+            write_cosines,
+            (prefix, (a, b), rows, _ends(candidates, a, b), _at_once(candidates, b)),
+        )
+        for a, b in pairs
+        for rows in _blocks(sizes[a])
+    ]
+    runner.run("comparing", cosines)
+
+
+def _join(candidates: LargeCandidates, pairs: Sequence[Pair], enhancement: Enhancement) -> None:
+    """The candidates of some pairs of KGs with most in common, both ways."""
+    runner, prefix, sizes = candidates.runner, candidates.prefix, candidates.sizes
     count = min(candidates_per_block(len(sizes), enhancement.candidates), SHARED)
     kgs = sorted({kg for pair in pairs for kg in pair})
     runner.run("indexing", [Task(f"{prefix}/index/{kg}", write_index, (prefix, kg)) for kg in kgs])
-    both_ways = [pair for one in pairs for pair in (one, one[::-1])]
     lists = [
         Task(f"{prefix}/lists/{a}-{b}/{rows.start}", write_lists, (prefix, (a, b), rows, count))
-        for a, b in both_ways
+        for pair in pairs
+        for a, b in (pair, pair[::-1])
         for rows in _blocks(sizes[a])
     ]
     runner.run("searching", lists)
@@ -63,17 +79,6 @@ def _search(candidates: LargeCandidates, enhancement: Enhancement) -> None:
     ]
     runner.run("joining", joined)
     _drop(runner, [task.name for task in lists], [f"{prefix}/index/{kg}" for kg in kgs])
-    width = {kg: runner.shards.get(candidates.embeddings[kg])["numbers"].shape[1] for kg in kgs}
-    cosines = [
-        Task(
-            f"{prefix}/cosines/{a}-{b}/{rows.start}",
-            write_cosines,
-            (prefix, (a, b), rows, _ends(candidates, a, b), _at_once(runner, width[b])),
-        )
-        for a, b in pairs
-        for rows in _blocks(sizes[a])
-    ]
-    runner.run("comparing", cosines)
 
 
 def _score(candidates: LargeCandidates, enhancement: Enhancement) -> None:
@@ -127,8 +132,10 @@ def _blocks(size: int) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(_bounds(size))]
 
 
-def _at_once(runner: Runner, width: int) -> int:
-    return max(ROWS_AT_ONCE, runner.memory // PART_OF_MEMORY // max(width, 1))
+def _at_once(candidates: LargeCandidates, kg: int) -> int:
+    """How many embeddings of a KG may be in memory at once."""
+    width = int(candidates.runner.shards.get(candidates.embeddings[kg])["numbers"].shape[1])
+    return max(ROWS_AT_ONCE, candidates.runner.memory // PART_OF_MEMORY // max(width, 1))
 
 
 def _drop(runner: Runner, *names: Sequence[str]) -> None:
