@@ -86,8 +86,9 @@ def test_every_setting_is_explained_in_one_line() -> None:
 
 def test_align_takes_every_setting_as_a_shortcut() -> None:
     parameters = inspect.signature(multiea.align).parameters
-    assert list(parameters) == ["task", "settings", "previous", "grown_from", "shortcuts"]
-    assert [parameters[name].default for name in ("settings", "previous", "grown_from")] == [None, None, None]
+    resources = ["memory", "work_folder", "cluster"]
+    assert list(parameters) == ["task", "settings", "previous", "grown_from", *resources, "shortcuts"]
+    assert [parameters[name].default for name in ("settings", "previous", "grown_from", *resources)] == [None] * 6
     changes: dict[str, Any] = {
         "engine": "propagation+multiea",
         "evidence": ("structure", "names"),
