@@ -25,7 +25,12 @@ def kernel(function: Function) -> Function:
 
     @wraps(function)
     def call(*arguments: object) -> object:
-        return compiled(*map(_plain, arguments))
+        threads = torch.get_num_threads()
+        try:
+            return compiled(*map(_plain, arguments))
+        finally:
+            if torch.get_num_threads() != threads:  # starting the threads of numba changes how many torch uses
+                torch.set_num_threads(threads)
 
     return cast(Function, call)
 
@@ -38,7 +43,10 @@ def part(function: Function) -> Function:
 def use_threads() -> None:
     """Kernels use as many threads as torch does."""
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
-    numba.set_num_threads(max(1, min(torch.get_num_threads(), most)))
+    threads = torch.get_num_threads()
+    numba.set_num_threads(max(1, min(threads, most)))
+    if torch.get_num_threads() != threads:
+        torch.set_num_threads(threads)
 
 
 class _Alias:
