@@ -15,13 +15,16 @@ import torch
 Arrays = tuple[Any, ...]  # several arrays that belong together
 Function = TypeVar("Function", bound=Callable[..., object])
 CHUNK = 256  # rows that one thread computes with the same scratch memory
-# sums may be reordered, so that they use vector instructions; NaN and infinity keep their meaning
-FAST = {"reassoc", "contract", "arcp", "nsz"}
+ANY_ORDER = {"nnan", "nsz"}  # there is no NaN, and the sign of zero does not count
 
 
 def kernel(function: Function) -> Function:
-    """Compiles a function whose loops over `prange` run in threads."""
-    compiled = numba.njit(parallel=True, nogil=True, cache=_can_cache(), fastmath=FAST)(function)
+    """Compiles a function whose loops over `prange` run in threads.
+
+    Arithmetic is strict: where steps could be reordered, roundings would differ between processors, and between code
+    that was just compiled and the same code from the cache.
+    """
+    compiled = numba.njit(parallel=True, nogil=True, cache=_can_cache())(function)
 
     @wraps(function)
     def call(*arguments: object) -> object:
@@ -36,8 +39,18 @@ def kernel(function: Function) -> Function:
 
 
 def part(function: Function) -> Function:
-    """Compiles a function that kernels call."""
-    return cast(Function, numba.njit(nogil=True, cache=_can_cache(), fastmath=FAST, inline="never")(function))
+    """Compiles a function that kernels call, as a part of each: from the cache it could not be inlined."""
+    return cast(Function, numba.njit(nogil=True)(function))
+
+
+def inlined(function: Function) -> Function:
+    """Compiles a short part as if it were written where it is called; a call would take longer than what it does."""
+    return cast(Function, numba.njit(nogil=True, inline="always")(function))
+
+
+def part_in_any_order(function: Function) -> Function:
+    """Compiles a part that may use vector instructions, as its result does not depend on the order: a maximum."""
+    return cast(Function, numba.njit(nogil=True, fastmath=ANY_ORDER)(function))
 
 
 def use_threads() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from multiea.kernels.compiling import CHUNK, Arrays, kernel
-from multiea.kernels.states import add_row, length, mixed, write_row, write_unit_row
+from multiea.kernels.states import LARGEST, add_row, length, mixed, write_row, write_unit_row
 
 HEADS_AT_ONCE = 4096
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -82,7 +82,7 @@ def hop(
             for place in range(relation_starts[entity], relation_starts[entity + 1]):
                 for k in range(dimensions):
                     total[k] += relation_state[incoming[place], k]
-            write_unit_row(total, after_numbers, after_scales, entity)
+            write_unit_row(total, LARGEST, after_numbers, after_scales, entity)
             factor = 1 / length(total)
             for k in range(dimensions):
                 total[k] *= factor * signs[1, k]
@@ -120,7 +120,7 @@ def to_unit_length(numbers: np.ndarray, scales: np.ndarray) -> None:
     """Scales all states to unit length; zero stays zero."""
     for entity in prange(len(numbers)):
         if scales[entity] > 0:
-            total = np.float32(0)
+            total = np.int64(0)
             for k in range(numbers.shape[1]):
-                total += np.float32(numbers[entity, k]) ** 2
+                total += np.int32(numbers[entity, k]) * np.int32(numbers[entity, k])
             scales[entity] = 1 / np.sqrt(total)

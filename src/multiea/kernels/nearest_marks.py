@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from multiea.kernels.compiling import Arrays, kernel, part
+from multiea.kernels.compiling import Arrays, inlined, kernel, part
 
 CHUNKS = 64  # each has scratch memory for all entities
 
@@ -25,6 +25,16 @@ def insert(names: np.ndarray, values: np.ndarray, count: int, name: int, value: 
         names[other], values[other] = names[other - 1], values[other - 1]
     names[place], values[place] = name, value
     return min(count + 1, len(names))
+
+
+@inlined
+def add(total: np.ndarray, touched: np.ndarray, count: int, place: int, value: np.float32) -> int:
+    """Adds a positive value to a sum with few entries, whose places are noted; returns how many there are."""
+    if total[place] == 0:
+        touched[count] = place
+        count += 1
+    total[place] += value
+    return count
 
 
 @kernel
@@ -79,19 +89,13 @@ def nearest_marks(
                 if edge > starts[entity] and other == tail[edge - 1]:
                     continue
                 if mark[other] >= 0:
-                    if total[other] == 0:
-                        touched[count] = other
-                        count += 1
-                    total[other] += np.float32(1)
+                    count = add(total, touched, count, other, np.float32(1))
                 share = np.float32(far_weight) / np.float32(max(degree[other], 1))
                 for k in range(chosen.shape[1]):
                     marked = chosen[other, k]
                     if marked < 0:
                         break
-                    if total[marked] == 0:
-                        touched[count] = marked
-                        count += 1
-                    total[marked] += share
+                    count = add(total, touched, count, marked, share)
             found = 0
             for k in range(count):
                 marked = touched[k]

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from multiea.kernels.compiling import Arrays, kernel
-from multiea.kernels.nearest_marks import CHUNKS, insert
+from multiea.kernels.nearest_marks import CHUNKS, add, insert
 from multiea.kernels.shared_marks import replace_least
 
 Sparse = tuple[np.ndarray, np.ndarray, np.ndarray]  # three arrays, such as starts of rows, columns, and values
@@ -198,10 +198,7 @@ def paths(
                         end = next_steps[middle, j]
                         if end < 0:
                             break
-                        if total[end] == 0:
-                            touched[count] = end
-                            count += 1
-                        total[end] += share * next_values[middle, j]
+                        count = add(total, touched, count, end, share * next_values[middle, j])
             found, everything = 0, 0.0
             for k in range(count):
                 found = replace_least(kept[row], best[row], found, touched[k], total[touched[k]])

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from multiea.kernels.compiling import Arrays, kernel, part
-from multiea.kernels.nearest_marks import CHUNKS, insert
+from multiea.kernels.nearest_marks import CHUNKS, add, insert
 
 
 @kernel
@@ -95,11 +95,7 @@ def sharing_marks(signature: Arrays, index: Arrays, others: int, most: int, leas
                 if mark >= len(starts) - 1:
                     continue
                 for place in range(starts[mark], starts[mark + 1]):
-                    other = entities[place]
-                    if total[other] == 0:
-                        touched[count] = other
-                        count += 1
-                    total[other] += weights[row, k] * values[place]
+                    count = add(total, touched, count, entities[place], weights[row, k] * values[place])
             found = 0
             for k in range(count):
                 other = touched[k]
@@ -122,8 +118,8 @@ def product(own: np.ndarray, other: np.ndarray) -> np.int32:
 def cosines_of_rows(left: Arrays, right: Arrays, starts: np.ndarray, column: np.ndarray, result: np.ndarray) -> None:
     """Writes the cosines of each row with some columns, (entries,). starts, column: as in a sparse matrix.
 
-    left, right: embeddings in 8 bits, their scales, and which of them the rows and columns are; columns outside of the
-    embeddings are left alone.
+    left, right: embeddings in 8 bits, their scales, and which of them the rows and columns are; nothing is written
+    for columns outside of the embeddings.
     """
     numbers, factors, places = left
     others, other_factors, other_places = right

@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 
 from multiea.kernels.compiling import CHUNK, Arrays, kernel, part
-from multiea.kernels.states import add_row
+from multiea.kernels.states import add_row, length, write_unit_row
 
 LARGEST = np.float32(127)
 
@@ -14,30 +14,9 @@ LARGEST = np.float32(127)
 @part
 def scale_to(row: np.ndarray, weight: float) -> None:
     """Gives a vector the length sqrt(weight); zero stays zero."""
-    length = np.float32(0)
-    for k in range(len(row)):
-        length += row[k] * row[k]
-    factor = np.float32(np.sqrt(weight)) / max(np.sqrt(length), np.float32(1e-12))
+    factor = np.float32(np.sqrt(weight)) / length(row)
     for k in range(len(row)):
         row[k] *= factor
-
-
-@part
-def write_8_bits(row: np.ndarray, numbers: np.ndarray, scales: np.ndarray, place: int) -> None:
-    """Writes a vector with unit length as whole numbers from -127 to 127 and a scale."""
-    length = np.float32(0)
-    highest = np.float32(0)
-    for k in range(len(row)):
-        length += row[k] * row[k]
-        highest = max(highest, abs(row[k]))
-    if highest <= 1e-20:
-        scales[place] = 1e-30
-        numbers[place] = 0
-        return
-    factor = LARGEST / highest
-    for k in range(len(row)):
-        numbers[place, k] = np.int8(np.rint(row[k] * factor))
-    scales[place] = 1 / (factor * np.sqrt(length))
 
 
 @kernel
@@ -98,4 +77,4 @@ def write_views(
             scale_to(at_last, weights[1])
             scale_to(nearer, weights[2])
             scale_to(by_relation, weights[3])
-            write_8_bits(row, numbers, scales, place)
+            write_unit_row(row, LARGEST, numbers, scales, place)
