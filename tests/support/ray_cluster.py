@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.places import PROJECT
 
 OBJECT_STORE = 80 << 20
@@ -25,7 +27,9 @@ class RayCluster:
 
         self._folder = folder
         self._cluster = Cluster()
-        self._cluster.add_node(**self._options(), include_dashboard=False, _system_config=QUICK_TO_NOTICE)
+        with pytest.MonkeyPatch.context() as patch:  # the head writes its address there; the usual place may not exist
+            patch.setenv("RAY_TMPDIR", str(folder))
+            self._cluster.add_node(**self._options(), include_dashboard=False, _system_config=QUICK_TO_NOTICE)
         self.address = str(self._cluster.address)
 
     def add_node(self, variables: Mapping[str, str] | None = None) -> Any:
