@@ -27,7 +27,8 @@ class RayCluster:
 
         self._folder = folder
         self._cluster = Cluster()
-        with pytest.MonkeyPatch.context() as patch:  # the head writes its address there; the usual place may not exist
+        (folder / "ray").mkdir()  # the head writes its address there; it does not make the folder
+        with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RAY_TMPDIR", str(folder))
             self._cluster.add_node(**self._options(), include_dashboard=False, _system_config=QUICK_TO_NOTICE)
         self.address = str(self._cluster.address)
