@@ -19,6 +19,7 @@ from multiea.foundation.atomic_files import refuse_existing
 from multiea.foundation.errors import SettingError, check_kind, path_of, resolve, unknown
 from multiea.grouping.alignment import AlignmentResult
 from multiea.pipeline.growing import grown_task
+from multiea.pipeline.large_propagator import fitting
 from multiea.pipeline.single_pass import regroup
 from multiea.runs.aligning import Job, aligned
 from multiea.runs.files import read_ancestor
@@ -30,7 +31,7 @@ from multiea.settings.data import Data, absolute
 from multiea.settings.engines import PROPAGATION
 from multiea.settings.enhancement import Enhancement
 from multiea.settings.tree import AlignSettings
-from multiea.tasks.resources import Resources
+from multiea.tasks.resources import Resources, refuse_overlap
 from multiea.tasks.workplace import prepared
 
 if TYPE_CHECKING:
@@ -281,9 +282,11 @@ def align_and_save(
     check_kind(settings, AlignSettings, "settings", "a multiea.AlignSettings")
     out = path_of(out, "a run folder")
     refuse_existing(out, "run", force=force)
+    resources = resources or Resources()
+    refuse_overlap(out, resources.work_folder)
     if settings.data.grown_from is not None:
         refuse_replacing_earlier_runs(out, settings.data.grown_from)
-    with prepared(resources or Resources(), beside=out) as place:
+    with prepared(resources, beside=out) as place:
         task = load_task(settings) if task is None else task
         check_can_be_saved(task)
         if rerun_of is not None:
@@ -293,6 +296,6 @@ def align_and_save(
         if run.folder is not None:
             copy_run(run, out, force=force)
             return replace(run, folder=None)
-        run = Run.of(run.alignment)
+        run = Run.of(run.alignment, fitting(place.runner(), task))
         save_run(run, out, force=force)
         return run

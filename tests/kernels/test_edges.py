@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from multiea.foundation.errors import MultiEAError
 from multiea.kernels.edges import Edges
 
 
@@ -36,5 +37,5 @@ def test_a_kg_without_triples_has_no_edges() -> None:
 
 
 def test_too_many_entities_and_relations_are_an_error_not_a_wrong_result() -> None:
-    with pytest.raises(OverflowError, match="one number per edge"):
+    with pytest.raises(MultiEAError, match="too many"):
         Edges.of(np.array([[0, 0, 1]], np.int32), 2**31 - 1, 2**10)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -19,12 +20,28 @@ def damp_and_project(states: Sequence[Sequence[Tensor]], projection: Tensor, str
     C ** (-strength / 2), where C is the covariance of a hop's states over all KGs; with strength 1 all directions count
     the same.
     """
+    with _one_thread():
+        return _damped_and_projected(states, projection, strength)
+
+
+def _damped_and_projected(states: Sequence[Sequence[Tensor]], projection: Tensor, strength: float) -> list[Tensor]:
     matrices = projection.view(len(states[0]), states[0][0].shape[1], -1)
     if strength:
         stride = max(1, sum(len(of_kg[0]) for of_kg in states) // MOST_ROWS)
         samples = [torch.cat([state[::stride] for state in of_hop]) for of_hop in zip(*states, strict=True)]
         matrices = torch.stack([_damping_matrix(sample, strength) for sample in samples]) @ matrices
     return [normalize(sum(map(torch.matmul, of_kg, matrices), start=projection.new_zeros(()))) for of_kg in states]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """The sums of a product, and with them the directions, would depend on the number of threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _damping_matrix(sample: Tensor, strength: float) -> Tensor:

@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 LARGEST_INT8 = 127
+LEAST_SCALE = 1e-30  # of embeddings that are zero
 ROWS_AT_ONCE = 4096
 FEWEST_DIMENSIONS = 16  # below this, 8 bits are not accurate enough
 
@@ -103,6 +104,8 @@ class Embeddings:
 
     def are_known(self) -> Tensor:
         """Which embeddings are not zero, (n,), on the CPU."""
+        if self.scale is not None:  # no need to read the numbers
+            return (self.scale > LEAST_SCALE).cpu()
         blocks = (self.numbers[start : start + ROWS_AT_ONCE] for start in range(0, len(self), ROWS_AT_ONCE))
         return torch.cat([torch.zeros(0, dtype=torch.bool), *((block != 0).any(dim=1).cpu() for block in blocks)])
 
@@ -141,9 +144,9 @@ def tensor_of(array: np.ndarray) -> Tensor:
 
 def _scales(rows: Tensor) -> Tensor:
     if not rows.numel():
-        return rows.new_full((len(rows),), 1e-30)
+        return rows.new_full((len(rows),), LEAST_SCALE)
     lowest, highest = rows.amin(dim=1), rows.amax(dim=1)  # torch.aminmax takes ten times as long
-    return (torch.maximum(-lowest, highest) / LARGEST_INT8).clamp(min=1e-30)
+    return (torch.maximum(-lowest, highest) / LARGEST_INT8).clamp(min=LEAST_SCALE)
 
 
 @cache

@@ -59,8 +59,10 @@ def _ranks_in_blocks(scores: BlockScores, positions: np.ndarray) -> dict[tuple[i
 def _ranks_of_pair(matrix: Matrix, sources: np.ndarray, targets: np.ndarray) -> Tensor:
     ranks = torch.full((len(sources),), torch.nan, dtype=torch.float64)
     known = torch.from_numpy(np.flatnonzero((sources != ABSENT) & (targets != ABSENT)))
-    rows, columns = torch.from_numpy(sources)[known], torch.from_numpy(targets)[known]
-    ranks[known] = realistic_ranks(*matrix.better_and_tied(rows, columns))
+    for start in range(0, len(known), QUERIES_AT_ONCE):
+        some = known[start : start + QUERIES_AT_ONCE]
+        rows, columns = torch.from_numpy(sources)[some], torch.from_numpy(targets)[some]
+        ranks[some] = realistic_ranks(*matrix.better_and_tied(rows, columns))
     return ranks
 
 

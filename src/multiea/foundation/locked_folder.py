@@ -10,11 +10,13 @@ from pathlib import Path
 
 from multiea.foundation.errors import OutputError
 
+LOCK = ".lock"  # a file: network file systems do not lock folders for other machines
+
 
 @contextmanager
 def locked(folder: Path, otherwise: str) -> Iterator[None]:
     """Keeps other processes out; the system opens the lock again however this one ends. otherwise: the error."""
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         with suppress(OSError):  # some file systems have no locks
             try:
@@ -24,3 +26,8 @@ def locked(folder: Path, otherwise: str) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+def is_unused(folder: Path) -> bool:
+    """Whether a folder is empty, but for the lock of an earlier process."""
+    return all(file.name == LOCK for file in folder.iterdir())

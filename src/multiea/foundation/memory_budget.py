@@ -27,7 +27,7 @@ def parse_memory(given: str | int) -> int:
     if binary and not prefix:
         raise SettingError(f"memory must be a size such as 8GiB, 500MB or 4G, got '{given}'")
     base = 1000 if unit and prefix and not binary else 1024
-    size = int(float(number) * base ** POWERS[prefix.lower()])
+    size = int(min(float(number) * base ** POWERS[prefix.lower()], UNLIMITED))
     if size < LEAST:
         raise SettingError(f"memory must be at least {shown_size(LEAST)}, got {given}: one block needs this much")
     return size

@@ -31,6 +31,7 @@ from multiea.similarity.large_scores import LargeScores
 from multiea.similarity.pools import Comparable, candidate_pools, pool_similarities
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.weights import Weights
+from multiea.tasks.runner import Runner
 
 
 @dataclass(frozen=True)
@@ -178,8 +179,13 @@ class AlignmentResult:
         """The canonical order of the task."""
         return CanonicalOrder.of(self.task)
 
-    def similarities(self, pool: str, held_out: Groups | None = None) -> tuple[Pairs, list[np.ndarray]]:
-        """The scores of all pairs of KGs between their pools (`test` or `all`), and these pools, KG by KG."""
+    def similarities(
+        self, pool: str, held_out: Groups | None = None, runner: Runner | None = None
+    ) -> tuple[Pairs, list[np.ndarray]]:
+        """The scores of all pairs of KGs between their pools (`test` or `all`), and these pools, KG by KG.
+
+        runner: runs tasks where KGs are large, that of this very alignment; in this process and in memory by default.
+        """
         held_out = self.task.held_out if held_out is None else held_out
         if pool == "all" and self._scores_of_all is not None:
             return self._scores_of_all
@@ -188,7 +194,8 @@ class AlignmentResult:
         pools = candidate_pools(
             pool, order.canonical, order.groups_to_canonical(seeds), order.groups_to_canonical(held_out)
         )
-        scores = pool_similarities(order.canonical, self.compared(), pools, self.enhancement)
+        compared = replace(self.compared(), runner=runner, stage=pool)
+        scores = pool_similarities(order.canonical, compared, pools, self.enhancement)
         return scores_in_given_order(scores, pools, order)
 
     def compared(self) -> Comparable:

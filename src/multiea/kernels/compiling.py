@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -24,7 +26,8 @@ def kernel(function: Function) -> Function:
     Arithmetic is strict: where steps could be reordered, roundings would differ between processors, and between code
     that was just compiled and the same code from the cache.
     """
-    compiled = numba.njit(parallel=True, nogil=True, cache=_can_cache())(function)
+    with _cache_of_this_code() as can_cache:
+        compiled = numba.njit(parallel=True, nogil=True, cache=can_cache)(function)
 
     @wraps(function)
     def call(*arguments: object) -> object:
@@ -80,7 +83,36 @@ def _plain(argument: object) -> object:
     return argument
 
 
-def _can_cache() -> bool:
-    """Whether there is a place for compiled code: beside the source, in NUMBA_CACHE_DIR, or in the user's cache."""
-    places = [Path(__file__).parent, Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"), Path.home()]
-    return "NUMBA_CACHE_DIR" in os.environ or any(os.access(place, os.W_OK) for place in places if place.exists())
+@contextmanager
+def _cache_of_this_code() -> Iterator[bool]:
+    """Compiled code is kept in a folder that belongs to the source of all kernels; whether there is a place for it.
+
+    numba notices changes in the file of a kernel, but not in those of its parts. The place is NUMBA_CACHE_DIR, beside
+    the source, or the user's cache.
+    """
+    given, before = os.environ.get("NUMBA_CACHE_DIR"), numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    places = [Path(given)] if given else [Path(__file__).parent / "__pycache__", user / "multiea"]
+    place = next((place for place in places if _is_writable(place)), None)
+    if place is None:
+        yield False
+        return
+    numba.config.CACHE_DIR = str(place / f"kernels-{_hash_of_source()}")  # type: ignore[attr-defined]
+    try:
+        yield True
+    finally:
+        numba.config.CACHE_DIR = before  # type: ignore[attr-defined]
+
+
+def _is_writable(place: Path) -> bool:
+    """Whether a folder can be written to, or made."""
+    there = next((folder for folder in (place, *place.parents) if folder.exists()), place)
+    return there.is_dir() and os.access(there, os.W_OK)
+
+
+@cache
+def _hash_of_source() -> str:
+    digest = hashlib.sha256()
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]

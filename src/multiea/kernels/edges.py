@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from multiea.foundation.errors import MultiEAError
+
 LARGEST_KEY = 2**63 - 1
 
 
@@ -43,7 +45,10 @@ class Edges:
         both = 2 * relations
         head, relation, tail = triples.T.astype(np.int64)
         if entities * entities * max(both, 1) > LARGEST_KEY:
-            raise OverflowError("too many entities and relations for one number per edge")
+            raise MultiEAError(
+                f"{entities:,} entities with {relations:,} relations are too many: an edge must fit into a number of "
+                "63 bits; join relations that mean the same, or split the KG"
+            )
         keys = np.empty(2 * len(triples), dtype=np.int64)
         keys[: len(triples)] = (head * entities + tail) * both + relation
         keys[len(triples) :] = (tail * entities + head) * both + relation + relations

@@ -29,11 +29,14 @@ def insert(names: np.ndarray, values: np.ndarray, count: int, name: int, value: 
 
 @inlined
 def add(total: np.ndarray, touched: np.ndarray, count: int, place: int, value: np.float32) -> int:
-    """Adds a positive value to a sum with few entries, whose places are noted; returns how many there are."""
-    if total[place] == 0:
-        touched[count] = place
-        count += 1
-    total[place] += value
+    """Adds a value to a sum with few entries, whose places are noted; returns how many there are. Others than positive
+    values are ignored: a place that stays zero would be noted again and again.
+    """
+    if value > 0:
+        if total[place] == 0:
+            touched[count] = place
+            count += 1
+        total[place] += value
     return count
 
 

@@ -17,7 +17,7 @@ from multiea.evidence.evidence import STRUCTURE
 from multiea.kernels.edges import Edges
 from multiea.pipeline.propagator import mark_weights, state_of_round
 from multiea.settings.tree import AlignSettings
-from multiea.similarity.large_candidates import LargeCandidates
+from multiea.similarity.large_candidates import EMBEDDINGS_OF_ALL, LargeCandidates
 from multiea.similarity.pools import EmbedPair
 from multiea.similarity.search import is_exact
 from multiea.similarity.signatures import write_candidates
@@ -84,12 +84,11 @@ class LargePropagator:
 
     def embed_all(self, marks: Groups, seeds: int, number: int) -> Embeddings:
         """The embeddings of all entities, KG after KG, from marks, of which the first are seeds."""
-        shards, joint = self._runner.shards, f"{FINAL}/all"
-        if joint not in shards:
+        if EMBEDDINGS_OF_ALL not in self._runner.shards:
             weights = mark_weights(marks, seeds, self._partial_weight)
             self._embed(FINAL, self._kgs, marks, number, weights, entities=None)
-            self._join([f"{FINAL}/embedding/{kg}" for kg in self._kgs], joint)
-        return self._embeddings(joint)
+            self._join([f"{FINAL}/embedding/{kg}" for kg in self._kgs], EMBEDDINGS_OF_ALL)
+        return self._embeddings(EMBEDDINGS_OF_ALL)
 
     def forget(self, number: int) -> None:
         """Drops what only this round needed."""

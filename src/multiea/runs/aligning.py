@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import pickle
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,8 +19,8 @@ from multiea.engines.encoders.registry import ENCODERS, MakeEncoder, register_en
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.lineage import Ancestor
 from multiea.pipeline.align import align
-from multiea.pipeline.large_propagator import is_made_of_tasks
-from multiea.runs.content_hashes import hash_of_content, hash_of_groups
+from multiea.pipeline.large_propagator import fitting, is_made_of_tasks
+from multiea.runs.content_hashes import hash_of_content, hash_of_files, hash_of_groups
 from multiea.runs.opening import open_run
 from multiea.runs.run import Run
 from multiea.runs.saving import check_can_be_saved, save_run
@@ -49,6 +51,9 @@ class Job:
         groups = {"seeds": task.seeds, "validation groups": task.validation, "held-out groups": task.held_out}
         hashes = {name: hash_of_groups(part.to_table(task.kgs)) for name, part in groups.items()}
         hashes["open seeds"] = hash_of_groups(task.open_seeds.groups.to_table(task.kgs))
+        program = {"own encoder": _source_of_own_encoder(self.settings)}
+        if self.settings.name_model is not None:
+            program["name model"] = hash_of_files(Path(self.settings.name_model))
         own = {k: v for k, v in self.settings.flat().items() if not k.startswith("data.") and k not in MAY_DIFFER}
         earlier = {"grown from": None if self.grown_from is None else self.grown_from.fingerprint}
         if self.ancestor is not None:
@@ -58,6 +63,7 @@ class Job:
             "KG": {kg.name: hash_of_content(kg) for kg in task.kgs},
             "the": {"order of KGs": list(task.kg_names)} | hashes,
             "setting": own,
+            "the content of": program,
             "earlier run": earlier,
         }
 
@@ -95,8 +101,9 @@ def align_on_node(shards: Shards, name: str, folder: str, memory: int) -> None:
     job, encoder = pickle.loads(shards.get(GIVEN)["pickled"].tobytes())
     if encoder is not None:
         register_encoder(*encoder)
-    alignment = _align(job, LocalRunner(memory=memory))
-    save_run(Run.of(alignment), Path(folder), force=True)
+    runner = LocalRunner(shards, memory)
+    alignment = _align(job, runner)
+    save_run(Run.of(alignment, fitting(runner, job.task)), Path(folder), force=True)
     shards.put(name, {"groups": np.array(len(alignment.found.groups))})
 
 
@@ -110,3 +117,15 @@ def _own_encoder(settings: AlignSettings) -> tuple[str, MakeEncoder, Training] |
     if name is None or ENCODERS[name].__module__.startswith("multiea."):
         return None
     return name, ENCODERS[name], TRAINING_DEFAULTS[name]
+
+
+def _source_of_own_encoder(settings: AlignSettings) -> str | None:
+    """A hash of the module of an encoder that the user has registered; something new where its source is unknown."""
+    encoder = _own_encoder(settings)
+    if encoder is None:
+        return None
+    try:
+        source = inspect.getsource(inspect.getmodule(encoder[1]) or encoder[1])
+    except (OSError, TypeError):
+        source = secrets.token_hex(8)
+    return hashlib.sha256(f"{encoder[1].__qualname__} {encoder[2]} {source}".encode()).hexdigest()

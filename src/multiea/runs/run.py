@@ -12,6 +12,7 @@ from multiea.evaluation.evaluate import evaluate
 from multiea.evaluation.self_check import confidence_basis, evidence_used, validation_scores
 from multiea.foundation.memory import peak_rss_mb
 from multiea.grouping.alignment import AlignmentResult
+from multiea.tasks.runner import Runner
 
 STAGES = ("engine", "similarity", "grouping")
 
@@ -29,10 +30,10 @@ class Run:
     no_triples: str | None = None
 
     @classmethod
-    def of(cls, alignment: AlignmentResult) -> Run:
-        """The run of an alignment, scored against its held-out groups."""
+    def of(cls, alignment: AlignmentResult, runner: Runner | None = None) -> Run:
+        """The run of an alignment, scored against its held-out groups; runner: the one that has aligned."""
         start = time.perf_counter()
-        metrics = evaluate(alignment)
+        metrics = evaluate(alignment, runner=runner)
         seconds = dict(alignment.seconds)
         if "total" not in seconds:  # an alignment opened from a run folder has the timings of that run
             read, stages = alignment.task.origin.seconds, {name: seconds[name] for name in STAGES if name in seconds}

@@ -69,6 +69,8 @@ class StoredEmbeddings(Embeddings):
 
     def are_known(self) -> Tensor:
         """Which embeddings are not zero, (n,)."""
+        if self.scale is not None:
+            return super().are_known()
         starts = range(0, len(self), ROWS_AT_ONCE)
         blocks = (self._read(self._rows[start : start + ROWS_AT_ONCE]) for start in starts)
         return torch.cat([torch.zeros(0, dtype=torch.bool), *((block != 0).any(dim=1) for block in blocks)])

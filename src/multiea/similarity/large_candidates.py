@@ -13,6 +13,7 @@ from multiea.similarity.signatures import Signatures
 from multiea.tasks.runner import Runner
 
 Pair = tuple[int, int]
+EMBEDDINGS_OF_ALL = "final/all"  # the shard of the last embeddings, of all KGs
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,14 @@ class LargeCandidates:
         cls, runner: Runner, prefix: str, embeddings: Embeddings, rows: Sequence[np.ndarray], near: Sequence[Signatures]
     ) -> LargeCandidates:
         """From the embeddings of all entities, of which candidates are some rows; near: the signatures of these."""
-        joint = f"{prefix}/all"
-        if joint not in runner.shards:
+        if EMBEDDINGS_OF_ALL not in runner.shards:
             assert embeddings.scale is not None
-            runner.shards.put(joint, {"numbers": embeddings.numbers.numpy(), "scales": embeddings.scale.numpy()})
+            arrays = {"numbers": embeddings.numbers.numpy(), "scales": embeddings.scale.numpy()}
+            runner.shards.put(EMBEDDINGS_OF_ALL, arrays)
         for kg, (own, of_kg) in enumerate(zip(rows, near, strict=True)):
             arrays = {"entities": own, "marks": of_kg.marks, "weights": of_kg.weights}
             runner.shards.put(f"{prefix}/candidates/{kg}", arrays)
-        return cls(runner, prefix, [*map(len, rows)], [joint] * len(rows))
+        return cls(runner, prefix, [*map(len, rows)], [EMBEDDINGS_OF_ALL] * len(rows))
 
     @property
     def pairs(self) -> list[Pair]:

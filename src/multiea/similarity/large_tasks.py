@@ -20,7 +20,7 @@ from multiea.similarity.blocking import ENTITIES_PER_MARK, LEAST_IN_COMMON
 from multiea.similarity.large_pairs import sinkhorn, with_paths
 from multiea.similarity.row_scores import RowScores
 from multiea.similarity.sides import Side
-from multiea.tasks.shards import Shards
+from multiea.tasks.shards import Shards, let_go
 
 ROWS_AT_ONCE = 1 << 17  # of a task of the search
 Bounds = Sequence[int]  # where blocks of rows begin, and the number of rows
@@ -75,6 +75,8 @@ def write_cosines(
     for start in range(first, last, at_once):
         right = _block(shards, ends[1], other, start, min(start + at_once, last))
         cosines_of_rows(left, right, starts - starts[0], column, values)
+        let_go(right[0])
+    let_go(left[0])
     shards.put(name, {"values": values})
 
 

@@ -34,7 +34,7 @@ class Comparable:
 
     embeddings: of all entities, (N, d), KG after KG; or a function that gives those of the candidates of two KGs, on
     the given device; or candidates of large KGs, in shards. runner: runs tasks where KGs are large; in this process by
-    default. signatures: of all entities. evidence: beside structure, with its weights.
+    default. stage: names their shards. signatures: of all entities. evidence: beside structure, with its weights.
     """
 
     embeddings: Embeddings | EmbedPair | LargeCandidates
@@ -43,6 +43,7 @@ class Comparable:
     weights: Weights = field(default_factory=Weights)
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     runner: Runner | None = None
+    stage: str = "final"
 
 
 def candidate_pools(pool: str, task: Task, seeds: Groups, held_out: Groups) -> list[np.ndarray]:
@@ -127,7 +128,7 @@ def _large(
     if embeddings.scale is None or is_exact([*map(len, pools)], embeddings.device):
         return None
     runner = LocalRunner() if compared.runner is None else compared.runner
-    return LargeCandidates.put(runner, "final", embeddings, ids, signatures)
+    return LargeCandidates.put(runner, compared.stage, embeddings, ids, signatures)
 
 
 def _not_as_pairs(a: int, b: int) -> tuple[Embeddings, Embeddings]:

@@ -66,7 +66,7 @@ def connected(address: str) -> Iterator[None]:
         _check_answers(host, port)
         is_here = host in LOOPBACK
         with _environment(QUIET | (KEEPS_LOOPBACK if is_here else {})), _loopback_kept(is_here), _nothing_printed():
-            _start(f"{host} port {port}", address=f"{host}:{port}")
+            _start(f"{host} port {port}", address=f"[{host}]:{port}" if ":" in host else f"{host}:{port}")
             with _shut_down_at_end():
                 yield
 
@@ -167,8 +167,8 @@ def _check_answers(host: str, port: int) -> None:
             socket.create_connection((host, port), timeout=ANSWER_WITHIN).close()
             return
         is_ray = speaks_grpc(host, port, ANSWER_WITHIN)
-    except OSError as error:
-        reason = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+    except (OSError, UnicodeError) as error:  # the second where a part of the host is empty or too long
+        reason = "no answer" if isinstance(error, TimeoutError) else getattr(error, "strerror", None) or str(error)
         raise SettingError(
             f"no Ray cluster answers at {host}:{port} ({reason}); check the address and that the cluster runs: "
             "`ray status` on its head node"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from multiea.foundation.errors import OutputError
+from multiea.foundation.errors import InputError, OutputError
 from multiea.tasks.shards import Array, Arrays, Form
 
 SHARD, DRAFTS = ".shard", ".drafts"
@@ -158,13 +158,24 @@ def _mapped(file: Path) -> Array:
     try:
         return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
     except ValueError:  # an empty array cannot be mapped
-        array: Array = np.load(file, allow_pickle=False)
+        with _damage_worded(file):
+            array: Array = np.load(file, allow_pickle=False)
         array.flags.writeable = False
         return array
 
 
+@contextmanager
+def _damage_worded(file: Path) -> Iterator[None]:
+    """Errors of numpy about a file that is shorter than it says, or no array at all, say what to do."""
+    try:
+        yield
+    except (ValueError, EOFError):
+        hint = "Remove the work folder and align again"
+        raise InputError("damaged", path=file, expected="an array as written", hint=hint) from None
+
+
 def _rows(file: Path, start: int, stop: int) -> Array:
-    with file.open("rb") as handle:
+    with file.open("rb") as handle, _damage_worded(file):
         version = np.lib.format.read_magic(handle)
         read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, is_fortran, dtype = read(handle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from multiea.foundation.errors import path_of
+from multiea.foundation.errors import OutputError, path_of
 from multiea.foundation.memory_budget import parse_memory
 from multiea.tasks.cluster import check_address
 
@@ -25,3 +25,12 @@ class Resources:
             check_address(self.cluster)
         if self.work_folder is not None:
             path_of(self.work_folder, "a work folder")
+
+
+def refuse_overlap(out: Path, work_folder: str | Path | None) -> None:
+    """Refuses, before long work, an output inside of the work folder or the other way round."""
+    if work_folder is None:
+        return
+    work, result = Path(work_folder).resolve(), out.resolve()
+    if work.is_relative_to(result) or result.is_relative_to(work):
+        raise OutputError(f"--out {out} and --work-folder {work_folder} overlap; choose two folders beside each other")

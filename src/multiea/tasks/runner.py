@@ -68,5 +68,7 @@ def missing_tasks(shards: Shards, tasks: Sequence[Task]) -> list[Task]:
 
 def check_written(shards: Shards, task: Task) -> None:
     """Raises an error if a task that ended has not written its shard."""
-    if task.name not in shards:
-        raise RuntimeError(f"the task {task.name} ended without writing its shard")
+    try:
+        shards.get(task.name)  # waits where a network file system shows new files late
+    except KeyError:
+        raise RuntimeError(f"the task {task.name} ended without writing its shard") from None

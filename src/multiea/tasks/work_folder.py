@@ -13,7 +13,7 @@ from typing import Any
 
 from multiea.foundation.atomic_files import new_file
 from multiea.foundation.errors import InputError, OutputError, SettingError
-from multiea.foundation.locked_folder import locked
+from multiea.foundation.locked_folder import is_unused, locked
 from multiea.foundation.version import __version__
 from multiea.tasks.folder_shards import FolderShards
 from multiea.tasks.node_facts import source_hash
@@ -85,7 +85,7 @@ def work_folder(named: Path | None, beside: Path | None = None) -> Iterator[Work
     path = named.absolute()
     if path.exists() and not path.is_dir():
         raise OutputError(f"{named} is a file; choose a folder as --work-folder")
-    if path.is_dir() and not (path / MARKER).is_file() and any(path.iterdir()):
+    if path.is_dir() and not (path / MARKER).is_file() and not is_unused(path):
         raise OutputError(f"{named} exists and is not a work folder; choose a new or empty one")
     existed = path.is_dir()
     folder = WorkFolder(path, is_named=True)
