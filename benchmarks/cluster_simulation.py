@@ -39,6 +39,7 @@ def main() -> None:
     parser.add_argument("--network", type=float, default=Cluster.network / GIGA, help="of a node, GB/s")
     parser.add_argument("--storage", type=float, default=Cluster.storage / GIGA, help="of all nodes together, GB/s")
     parser.add_argument("--exponent", type=float, default=1.0, help="with which CPU seconds grow with entities")
+    parser.add_argument("--smaller", type=Path, help="a measured run with fewer entities: what part of memory grows")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     machine = (options.cores, *(value * GIGA for value in (options.memory, options.network, options.storage)))
@@ -48,7 +49,8 @@ def main() -> None:
     size = Size(options.entities, options.triples, options.kgs)
     try:
         run = MeasuredRun.read(options.measured)
-        scaling = Scaling(run, size, options.exponent, clusters[0].task_memory)
+        smaller = None if options.smaller is None else MeasuredRun.read(options.smaller)
+        scaling = Scaling(run, size, options.exponent, clusters[0].task_memory, smaller)
         results = [by_name(scaling.stages(), cluster) for cluster in clusters]
     except BadInputError as error:
         parser.error(str(error))

@@ -82,12 +82,16 @@ class Size:
 
 @dataclass(frozen=True)
 class Scaling:
-    """From a measured run to another size. exponent: of CPU seconds. task_memory: bytes that a task may use."""
+    """From a measured run to another size. exponent: of CPU seconds. task_memory: bytes that a task may use.
+
+    smaller: a run of the same kind with fewer entities, which shows what part of the memory grows; without it, all.
+    """
 
     run: MeasuredRun
     size: Size
     exponent: float = 1.0
     task_memory: float = float("inf")
+    smaller: MeasuredRun | None = None
 
     def __post_init__(self) -> None:
         run, size = self.run, self.size
@@ -101,6 +105,11 @@ class Scaling:
                 f"the run was measured with {run.dimensions} dimensions, that size has {wanted}; measure with "
                 f"--dimensions {wanted}"
             )
+        less = self.smaller
+        if less is not None and (less.kgs, less.dimensions) != (run.kgs, run.dimensions):
+            raise BadInputError("the smaller run has other KGs or other dimensions; both must be the same")
+        if less is not None and not less.entities < run.entities:
+            raise BadInputError(f"the smaller run has {less.entities:,} entities, the other {run.entities:,}")
         unknown = {task.stage for task in run.tasks} - {*GROWTH, LEFT_OUT}
         if unknown:
             raise BadInputError(f"stages whose growth is not known: {', '.join(sorted(unknown))}")
@@ -155,7 +164,7 @@ class Scaling:
         if growth.tasks in (BLOCK, BLOCK_BOTH_WAYS):
             yield from self._blocks(tasks, index, 1 if growth.tasks == BLOCK else 2)
             return
-        factor, thirds = self._ratio(growth.by), 1.0
+        factor, thirds, growing = self._ratio(growth.by), 1.0, self._growing_memory(tasks[0].stage)
         if growth.through_thirds:
             thirds = (size.kgs - 2) / (self.run.kgs - 2)
         count = {KG: size.kgs, PAIR: size.pairs if thirds else 0}.get(growth.tasks, len(tasks))
@@ -169,8 +178,19 @@ class Scaling:
                 work.parallel * moved * slower,
                 work.read * moved,
                 work.written * factor * over,
-                work.memory * factor * room,
+                work.memory * (1 - growing + growing * factor * room),
             )
+
+    def _growing_memory(self, stage: str) -> float:
+        """The share of the memory of a task that grows with entities; the rest is there at any size."""
+        if self.smaller is None:
+            return 1.0
+        most, before = (
+            max((task.memory for task in run.tasks if task.stage == stage), default=0)
+            for run in (self.run, self.smaller)
+        )
+        doubled = self.run.entities / (self.run.entities - self.smaller.entities)
+        return min(1.0, max(0.0, (most - before) * doubled / most)) if most else 1.0
 
     def _blocks(self, tasks: list[Noted], index: int, ways: int) -> Iterator[Work]:
         """Tasks for blocks of rows; those of a pair of KGs follow each other."""

@@ -39,7 +39,16 @@ from noted_tasks import NotingRunner, seconds_waited
 WARM_UP = Synthesis(kgs=3, entities=600)  # so that compiled code is there and loaded before anything is measured
 PROBE = 1 << 28  # bytes that are read and zeroed to learn how fast that is
 READING, EVALUATING, SAVING = "reading", "evaluating", "saving"
-HEADER = ("stage", "tasks", "CPU s", "CPU s of driver", "read MB", "written MB", "memory of a task MB")
+HEADER = (
+    "stage",
+    "tasks",
+    "CPU s",
+    "CPU s of driver",
+    "read MB",
+    "written MB",
+    "memory of a task MB",
+    "with mapped files",
+)
 
 
 def main() -> None:
@@ -154,7 +163,7 @@ def rows_of(tasks: list[dict[str, Any]]) -> Iterable[tuple[str, ...]]:
             f"{of_driver:.1f}",
             f"{total['read'] / 1e6:,.0f}",
             f"{total['written'] / 1e6:,.0f}",
-            f"{max(task['memory'] for task in some) / 1e6:,.0f}",
+            *(f"{max(task[kind] for task in some) / 1e6:,.0f}" for kind in ("memory", "with_files")),
         )
 
 

@@ -189,6 +189,16 @@ def test_cpu_seconds_may_grow_faster_than_entities(run: MeasuredRun) -> None:
     assert faster.read == linear.read
 
 
+def test_memory_that_is_there_at_any_size_does_not_grow(run: MeasuredRun) -> None:
+    fixed = 20_000_000  # of 50,000,000, which is 35,000,000 where entities are half as many
+    tasks = [replace(task, memory=task.memory - (task.memory - fixed) // 2) for task in run.tasks]
+    smaller = replace(run, entities=run.entities // 2, triples=run.triples // 2, tasks=tasks)
+    size = Size(100 * run.entities, 100 * run.triples, 3)
+    stages = {stage.name: stage.works[0] for stage in Scaling(run, size, smaller=smaller).stages()}
+    assert stages["joining"].memory == pytest.approx(fixed + 100 * 30_000_000)
+    assert stages["preparing"].memory == pytest.approx(fixed + 100 * 30_000_000)
+
+
 def test_disk_grows_with_kgs_or_with_pairs_of_kgs(run: MeasuredRun) -> None:
     disk = Scaling(run, Size(run.entities, 2 * run.triples, 5)).disk()
     assert disk["edges"] == pytest.approx(6_000_000 * 2 * 5 / 3)
@@ -209,6 +219,15 @@ def test_the_limits_of_keys_are_those_of_the_code(run: MeasuredRun) -> None:
     assert not can_pack(relations, of_triples)
     with pytest.raises(OverflowError):  # Wikidata's size
         Edges.of(nothing, 100_000_000, 10_000)
+
+
+def test_a_smaller_run_of_another_kind_is_refused(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = file.with_name("other.json")
+    for changes, message in (({"kgs": 4}, "other KGs"), ({}, "the smaller run has 200,000 entities")):
+        other.write_text(json.dumps(content() | changes), encoding="utf-8")
+        refused(file, ["--smaller", str(other)], message, capsys, monkeypatch)
 
 
 def test_the_table_and_what_breaks_are_printed(
