@@ -61,6 +61,8 @@ def main() -> None:
     parser.add_argument("--memory", help="the memory budget, such as 4GiB")
     parser.add_argument("--out", type=Path, help="a JSON file for all tasks")
     options = parser.parse_args()
+    if options.out is not None and (options.out.is_dir() or not options.out.parent.is_dir()):
+        parser.error(f"--out must be a file in a folder that exists, got {options.out}")
     try:
         made = Synthesis(kgs=options.kgs, entities=options.entities, triples_per_entity=options.triples_per_entity)
         propagation = multiea.Propagation(dimensions=options.dimensions)

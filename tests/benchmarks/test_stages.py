@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import stages
 from counting_shards import CountingShards
 from growth import exact_search_up_to
 from multiea import AlignSettings, Task
@@ -70,3 +71,23 @@ def test_every_task_is_noted_and_the_groups_are_the_same(small: Task, tmp_path: 
     assert sum(task.cpu_seconds for task in runner.noted) > 0
     assert {moment["stage"] for moment in runner.after_stages} == {t.stage for t in runner.noted if not t.by_driver}
     assert all(moment["bytes"]["edges"] > 0 for moment in runner.after_stages)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "nowhere/stages.json"], "folder that exists"),
+        (["--entities", "3"], "entities must be"),
+        (["--triples-per-entity", "0"], "triples_per_entity must be"),
+        (["--dimensions", "7"], "propagation.dimensions must be"),
+        (["--memory", "much"], "memory must be"),
+    ],
+)
+def test_bad_input_is_refused_before_anything_is_measured(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["stages.py", *words])
+    with pytest.raises(SystemExit) as ended:
+        stages.main()
+    assert ended.value.code == 2
+    assert message in capsys.readouterr().err
