@@ -24,7 +24,7 @@ from multiea.similarity.search import SHARED
 from multiea.similarity.sparse_sinkhorn import SAMPLE
 from multiea.tasks.runner import Runner, Task
 
-PART_OF_MEMORY = 4  # a quarter of it may hold embeddings of the other KG
+PART_OF_MEMORY = 4  # a quarter of it may hold embeddings of the other KG, half of that those of the rows
 
 
 def large_similarities(candidates: LargeCandidates, enhancement: Enhancement) -> LargeScores:
@@ -50,12 +50,12 @@ def _search(candidates: LargeCandidates, enhancement: Enhancement) -> None:
     _join(candidates, [(a, b) for a, b in pairs if f"{prefix}/pairs/{a}-{b}" not in runner.shards], enhancement)
     cosines = [
         Task(
-            f"{prefix}/cosines/{a}-{b}/{rows.start}",
+            _cosines(prefix, (a, b), rows),
             write_cosines,
             (prefix, (a, b), rows, _ends(candidates, a, b), _at_once(candidates, b)),
         )
         for a, b in pairs
-        for rows in _blocks(sizes[a])
+        for rows in _blocks(sizes[a], _at_once(candidates, a) // 2)
     ]
     runner.run("comparing", cosines)
 
@@ -89,20 +89,20 @@ def _score(candidates: LargeCandidates, enhancement: Enhancement) -> None:
     has_paths = enhancement.mode == "sharpened" and len(filled) > 2 and len(weights) > 1 and weights[1] > 0
     steps = candidates_per_step(len(filled) - 2, len(sizes)) if has_paths else 0
     stage, sample = "direct" if has_paths else "scores", sample_per_block(len(sizes), SAMPLE)
+    cosines = {
+        (a, b): [_cosines(prefix, (a, b), rows) for rows in _blocks(sizes[a], _at_once(candidates, a) // 2)]
+        for a, b in pairs
+    }
     direct = [
         Task(
             f"{prefix}/{stage}/{a}-{b}",
             write_direct,
-            (prefix, (a, b), _bounds(sizes[a]), _ends(candidates, a, b), enhancement, sample, steps),
+            (prefix, (a, b), cosines[a, b], _ends(candidates, a, b), enhancement, sample, steps),
         )
         for a, b in pairs
     ]
     runner.run("normalising", direct)
-    _drop(
-        runner,
-        candidates.names("pairs"),
-        [f"{prefix}/cosines/{a}-{b}/{rows.start}" for a, b in pairs for rows in _blocks(sizes[a])],
-    )
+    _drop(runner, candidates.names("pairs"), *cosines.values())
     if not has_paths:
         return
     kept = kept_after_paths(len(sizes), sum(sizes)) or SHARED
@@ -123,13 +123,18 @@ def _ends(candidates: LargeCandidates, a: int, b: int) -> tuple[str, str]:
     return candidates.embeddings[a], candidates.embeddings[b]
 
 
-def _bounds(size: int) -> list[int]:
+def _cosines(prefix: str, pair: Pair, rows: slice) -> str:
+    """The shard of the cosines of some rows; how many there are at once depends on the memory."""
+    return f"{prefix}/cosines/{pair[0]}-{pair[1]}/{rows.start}-{rows.stop}"
+
+
+def _bounds(size: int, at_once: int = ROWS_AT_ONCE) -> list[int]:
     """Where the blocks of rows begin, and the number of rows."""
-    return [*range(0, size, ROWS_AT_ONCE), size]
+    return [*range(0, size, max(at_once, ROWS_AT_ONCE)), size]
 
 
-def _blocks(size: int) -> list[slice]:
-    return [slice(start, stop) for start, stop in pairwise(_bounds(size))]
+def _blocks(size: int, at_once: int = ROWS_AT_ONCE) -> list[slice]:
+    return [slice(start, stop) for start, stop in pairwise(_bounds(size, at_once))]
 
 
 def _at_once(candidates: LargeCandidates, kg: int) -> int:

@@ -1,7 +1,7 @@
 """The tasks of comparing large KGs: candidates by shared marks, cosines, direct scores, and paths through third KGs.
 
 Shards of a round: `candidates/{kg}` (which rows of `embedding/{kg}` they are, and their signatures), `index/{kg}`,
-`lists/{a}-{b}/{first row}` both ways, `pairs/{a}-{b}` for a < b, `cosines/{a}-{b}/{first row}`, `direct/{a}-{b}`, and
+`lists/{a}-{b}/{first row}` both ways, `pairs/{a}-{b}` for a < b, `cosines/{a}-{b}/{rows}`, `direct/{a}-{b}`, and
 the result, `scores/{a}-{b}`.
 """
 
@@ -98,16 +98,19 @@ def write_direct(
     name: str,
     prefix: str,
     pair: tuple[int, int],
-    bounds: Bounds,
+    cosines: Sequence[str],
     ends: tuple[str, str],
     enhancement: Enhancement,
     *sizes: int,
 ) -> None:
-    """Direct scores, and the best of each row and column; sizes: of the sample of others, and how many are best."""
+    """Direct scores, and the best of each row and column.
+
+    cosines: the shards of these, in the order of rows. sizes: of the sample of others, and how many are best.
+    """
     use_threads()
     sample, steps = sizes
     pairs = shards.get(f"{prefix}/pairs/{pair[0]}-{pair[1]}")
-    parts = [shards.get(f"{prefix}/cosines/{pair[0]}-{pair[1]}/{start}")["values"] for start in bounds[:-1]]
+    parts = [shards.get(of_rows)["values"] for of_rows in cosines]
     values = np.concatenate([np.empty(0, np.float32), *parts])
     sides = [
         Side(shards, end, shards.get(f"{prefix}/candidates/{kg}")["entities"])
