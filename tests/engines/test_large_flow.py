@@ -12,6 +12,7 @@ import torch
 from multiea import Propagation, Task
 from multiea.engines import large_flow, propagation
 from multiea.engines.adjacency import Adjacency
+from multiea.engines.damping import damp_and_project
 from multiea.engines.embeddings import Embeddings
 from multiea.kernels.compiling import use_threads
 from multiea.kernels.flow import write_marks
@@ -136,3 +137,20 @@ def test_marks_look_random_and_differ_by_random_state(small: Task) -> None:
         assert cosines.abs().max() < 0.4
         assert abs(float(cosines.mean())) < 0.005
         assert 0.055 < float(cosines.std()) < 0.07  # 1 / 16
+
+
+def test_directions_of_relations_do_not_depend_on_threads() -> None:
+    """Nodes of a cluster have other numbers of CPUs than the machine that started it."""
+    random = torch.Generator().manual_seed(0)
+    states = [[torch.randn(300, 256, generator=random) for _ in range(2)] for _ in range(2)]
+    projection = torch.randn(512, 64, generator=random)
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            torch.set_num_threads(threads)
+            found.append(torch.cat(damp_and_project(states, projection, 0.5)))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(found[0], found[1])
+    assert torch.equal(found[0], found[2])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 
 import multiea
 from multiea import SettingError
+from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.settings.engines import engine_names
 from support.command_line import refused, succeeds
+from support.places import PROJECT
 
 SCRIPT = """
 import sys
@@ -36,6 +39,32 @@ def test_a_run_of_an_unregistered_encoder_opens(engine: str, three_kgs: Path, tm
     succeeds("export", run, "--to", "groups", "--out", tmp_path / "groups.tsv")
     alignment.save(tmp_path / "copy")
     assert multiea.open(tmp_path / "copy").settings == alignment.settings
+
+
+class OneEncoder(MultiEAEncoder):
+    """An encoder of the user."""
+
+
+class OtherEncoder(MultiEAEncoder):
+    """Another one."""
+
+
+def test_a_work_folder_tells_encoders_of_the_same_name_apart(three_kgs: Path) -> None:
+    script = (
+        "import sys, multiea; from multiea.runs.aligning import Job; import tests.runs.test_registered_encoder as own;"
+        "multiea.register_encoder('mine', getattr(own, sys.argv[1]));"
+        "settings = multiea.AlignSettings.default('mine');"
+        "print(Job(multiea.load(sys.argv[2]), settings).identity())"
+    )
+    paths = os.pathsep.join(str(PROJECT / name) for name in ("", "src", "tests"))
+
+    def identity(encoder: str) -> str:
+        command = [sys.executable, "-c", script, encoder, str(three_kgs)]
+        environment = os.environ | {"PYTHONPATH": paths}
+        done = subprocess.run(command, check=True, timeout=120, env=environment, capture_output=True, text=True)
+        return done.stdout
+
+    assert identity("OneEncoder") == identity("OneEncoder") != identity("OtherEncoder")
 
 
 def test_aligning_again_with_an_unregistered_encoder_is_refused(three_kgs: Path, tmp_path: Path) -> None:

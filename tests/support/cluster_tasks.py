@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from multiea.foundation import progress
 from multiea.foundation.errors import InputError, SettingError
@@ -31,8 +32,6 @@ def square(shards: Shards, name: str, number: int, folder: str, seconds: float =
 
 
 def threads(shards: Shards, name: str) -> None:
-    import torch
-
     shards.put(name, {"threads": np.array(torch.get_num_threads())})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -16,6 +17,7 @@ from support.places import PROJECT
 
 OBJECT_STORE = 80 << 20
 PATHS = os.pathsep.join(str(PROJECT / name) for name in ("src", "tests"))
+OTHERS = re.compile("IDLE|Agent")  # processes of Ray that run no task
 QUICK_TO_NOTICE = {"health_check_initial_delay_ms": 1000, "health_check_period_ms": 500}
 
 
@@ -45,9 +47,10 @@ class RayCluster:
         self._cluster.worker_nodes.discard(node)
 
     def workers(self, node: Any) -> set[int]:
-        """The processes of a node that run tasks."""
+        """The processes of a node that run a task at this moment: Ray writes its name into their command line."""
         (raylet,) = node.all_processes["raylet"]
-        return set(children_of(raylet.process.pid))
+        titles = {pid: command_line_of(pid) for pid in children_of(raylet.process.pid)}
+        return {pid for pid, title in titles.items() if title.startswith("ray::") and not OTHERS.search(title)}
 
     def shutdown(self) -> None:
         self._cluster.shutdown()
@@ -67,6 +70,13 @@ def with_suppressed_absence(function: Callable[..., object], *args: object) -> N
         function(*args)
     except ProcessLookupError:
         return
+
+
+def command_line_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().rstrip("\0")
+    except OSError:  # it has just ended
+        return ""
 
 
 def children_of(pid: int) -> list[int]:

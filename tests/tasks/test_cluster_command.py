@@ -18,6 +18,7 @@ import pytest
 
 import multiea
 from multiea.data.synthetic import Synthesis, write_synthetic
+from multiea.foundation.locked_folder import LOCK
 from multiea.tasks.work_folder import MARKER
 from support.command_line import refused, succeeds
 from support.places import PROJECT
@@ -174,7 +175,7 @@ def test_auto_without_a_cluster_says_what_to_do(
     assert message.startswith("no Ray cluster is running on this machine; start one with `ray start --head`")
 
 
-@pytest.mark.parametrize("address", ["yes", "host", "host:0", "host:99999", "ray://host:10001", ":6379"])
+@pytest.mark.parametrize("address", ["yes", "host", "host:0", "host:99999", "ray://host:10001", ":6379", "host:1:"])
 def test_what_is_no_address_is_refused(data: Path, earlier: Path, address: str) -> None:
     message = refused_align(data, earlier, "--cluster", address)
     assert message.startswith("cluster must be auto, local, or the address of a head node as HOST:PORT")
@@ -212,6 +213,7 @@ def test_a_work_folder_that_is_not_shared_is_refused(
         ("lots", "memory must be a size such as 8GiB, 500MB or 4G, got 'lots'"),
         ("5MB", "memory must be at least 256 MiB, got 5MB: one block needs this much"),
         ("9000TiB", "memory 9000TiB is more than this machine has: "),
+        ("9" * 400 + "G", "memory 999"),
     ],
 )
 def test_memory_that_cannot_be_is_refused(data: Path, earlier: Path, memory: str, words: str) -> None:
@@ -249,13 +251,26 @@ def test_two_commands_cannot_work_in_one_folder(data: Path, earlier: Path, tmp_p
     (tmp_path / "work").mkdir()
     with (tmp_path / "work" / MARKER).open("w"):
         pass
-    handle = os.open(tmp_path / "work", os.O_RDONLY)
+    handle = os.open(tmp_path / "work" / LOCK, os.O_RDWR | os.O_CREAT)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         message = refused_align(data, earlier, "--work-folder", tmp_path / "work")
     finally:
         os.close(handle)
     assert message == (f"another process works in {tmp_path / 'work'}; wait for it, or choose another --work-folder")
+
+
+@pytest.mark.parametrize(("out", "work"), [("both", "both"), ("run", "run/work"), ("work/run", "work")])
+def test_a_work_folder_and_an_output_that_overlap_are_refused(data: Path, tmp_path: Path, out: str, work: str) -> None:
+    options = ("--out", tmp_path / out, "--work-folder", tmp_path / work)
+    message = refused("align", data, *options)
+    assert message.endswith("overlap; choose two folders beside each other")
+    assert not any((tmp_path / name).exists() for name in ("both", "run", "work"))
+
+
+def test_an_address_that_cannot_be_looked_up_is_refused(data: Path, earlier: Path) -> None:
+    message = refused_align(data, earlier, "--cluster", "a..b:6379")
+    assert message.startswith("no Ray cluster answers at a..b:6379 (")
 
 
 def test_a_full_disk_in_the_work_folder_is_named(

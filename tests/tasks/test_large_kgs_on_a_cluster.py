@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -42,20 +43,24 @@ class LosesNodes(RayRunner):
 
     def __init__(self, cluster: RayCluster, folder: Path) -> None:
         super().__init__(folder, memory=1 << 30, cpus=1)
-        self._cluster, self.lost = cluster, list[str]()
+        self._cluster, self.lost, self.working = cluster, list[str](), list[str]()
 
     def run(self, stage: str, tasks: Sequence[Task]) -> None:
         if stage in self.lost:
             super().run(stage, tasks)
             return
         self.lost.append(stage)
+        flag = self._folder / "head-is-held"
+        hold_head(flag)
         node = self._cluster.add_node()
 
         def lose() -> None:
             try:
-                wait_until(lambda: bool(self._cluster.workers(node)), seconds=20)
+                wait_until(lambda: bool(self._cluster.workers(node)))
+                self.working.append(stage)
             finally:
                 self._cluster.kill(node)
+                flag.unlink()
 
         loser = threading.Thread(target=lose)
         loser.start()
@@ -63,6 +68,20 @@ class LosesNodes(RayRunner):
             super().run(stage, tasks)
         finally:
             loser.join()
+
+
+def hold_head(flag: Path) -> None:
+    """Keeps the only CPU of the head busy while a file is there, so that tasks have to run on another node."""
+    import ray
+
+    @ray.remote(num_cpus=1)  # type: ignore[untyped-decorator]
+    def hold(path: str) -> None:
+        Path(path).write_text("held")
+        while Path(path).exists():
+            time.sleep(0.05)
+
+    hold.remote(str(flag))
+    wait_until(flag.exists)
 
 
 class StoppedError(Exception):
@@ -114,5 +133,5 @@ def test_a_cluster_that_loses_a_node_in_each_stage_finds_the_same_groups(
     with connected(cluster.address):
         runner = LosesNodes(cluster, tmp_path)
         spread = align_task(small, alone.settings, runner=runner)
-    assert runner.lost == STAGES
+    assert runner.lost == runner.working == STAGES
     assert_same(spread, alone)

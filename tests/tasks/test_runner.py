@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from multiea.foundation import progress
 from multiea.foundation.errors import SettingError
 from multiea.tasks.folder_shards import FolderShards
-from multiea.tasks.runner import LocalRunner, Task
+from multiea.tasks.runner import LocalRunner, Task, check_written
 from multiea.tasks.shards import Shards
 from support.cluster_tasks import nothing, refuses, square
 from support.progress import RecordedStages
@@ -60,3 +61,16 @@ def test_shards_of_any_kind_serve(tmp_path: Path) -> None:
         runner.run("doubling", [Task("two", doubled, ("one",))])
         assert runner.shards.get("two")["a"].tolist() == [2, 2]
         assert runner.memory > 0
+
+
+def test_a_task_whose_shard_is_shown_late_has_written_it(tmp_path: Path) -> None:
+    """A network file system that was asked for a shard before may go on saying for a while that it is not there."""
+    (tmp_path / "shards").mkdir()
+    shards, place = FolderShards(tmp_path / "shards", patience=30), FolderShards(tmp_path / "shards")
+    task = Task("late", square)
+    writer = threading.Timer(0.5, place.put, ("late", {"a": np.zeros(1)}))
+    writer.start()
+    check_written(shards, task)
+    writer.join()
+    with pytest.raises(RuntimeError, match="without writing its shard"):
+        check_written(place, Task("never", square))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multiea.foundation.errors import OutputError
+from multiea.foundation.errors import InputError, OutputError
 from multiea.tasks.folder_shards import FolderShards
 from multiea.tasks.shards import MemoryShards, Shards
 
@@ -143,3 +143,14 @@ def test_a_full_disk_is_named_and_what_was_there_stays(tmp_path: Path) -> None:
         shards.put("small again", {"a": np.ones(10)})  # nothing of the large one was left behind
     finally:
         subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@pytest.mark.parametrize("content", [b"", b"no array", "shorter"])
+def test_a_damaged_shard_says_what_to_do(tmp_path: Path, content: bytes | str) -> None:
+    shards = FolderShards(tmp_path)
+    shards.put("x", {"a": np.arange(100)})
+    (file,) = tmp_path.glob("**/a.npy")
+    file.write_bytes(content if isinstance(content, bytes) else file.read_bytes()[:-8])
+    for read in (lambda: shards.get("x"), lambda: shards.rows("x", "a", 0, 100)):
+        with pytest.raises(InputError, match=r"damaged; expected an array as written\. Remove the work folder"):
+            read()

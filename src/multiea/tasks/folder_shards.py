@@ -155,13 +155,13 @@ def _new_array(file: Path, shape: tuple[int, ...], dtype: Any) -> Array:
 
 
 def _mapped(file: Path) -> Array:
-    try:
-        return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
-    except ValueError:  # an empty array cannot be mapped
-        with _damage_worded(file):
+    with _damage_worded(file):
+        try:
+            return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+        except ValueError:  # an empty array cannot be mapped
             array: Array = np.load(file, allow_pickle=False)
-        array.flags.writeable = False
-        return array
+            array.flags.writeable = False
+            return array
 
 
 @contextmanager
