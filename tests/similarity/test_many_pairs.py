@@ -58,6 +58,7 @@ def test_best_candidates_ranks_and_single_scores_are_those_of_tensors(
     candidates: list[Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = scores_of(candidates, monkeypatch, at_once=True)
+    assert isinstance(found, CompiledScores)
     rounded = CompiledScores(found._entries, (found.score.numpy() * 8).round() / 8)  # many are equal, many zero
     expected = BlockScores(rounded.segments, rounded.score)
     generator = torch.Generator().manual_seed(0)
