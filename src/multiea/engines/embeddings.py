@@ -122,14 +122,17 @@ class Embeddings:
             return self.scale if self.factors is None else self.factors
         return self.scale * self.factors
 
+    def products(self, other: Embeddings) -> Tensor:
+        """The products of the numbers of all pairs, (n, m); times the multipliers of both they are cosines."""
+        is_int8 = self.numbers.dtype == torch.int8 and other.numbers.dtype == torch.int8
+        if is_int8 and has_fast_int8_products() and len(self) and len(other):
+            products: Tensor = torch._int_mm(self.numbers, other.numbers.t())
+            return products
+        return self.numbers.float() @ other.numbers.float().t()
+
     def cosines(self, other: Embeddings) -> Tensor:
         """The cosines of all pairs, (n, m)."""
-        if self.numbers.dtype != torch.int8 or other.numbers.dtype != torch.int8:
-            products = self.numbers.float() @ other.numbers.float().t()
-        elif has_fast_int8_products() and len(self) and len(other):
-            products = torch._int_mm(self.numbers, other.numbers.t()).float()
-        else:
-            products = self.numbers.float() @ other.numbers.float().t()
+        products = self.products(other).float()
         own, others = self.multipliers, other.multipliers
         products = products if others is None else products.mul_(others)
         return products if own is None else products.mul_(own[:, None])

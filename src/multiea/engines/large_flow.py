@@ -18,7 +18,7 @@ from multiea.kernels.compiling import use_threads
 from multiea.kernels.edges import Edges
 from multiea.kernels.flow import hop, sum_of_heads, to_unit_length, write_marks
 from multiea.kernels.views import write_views
-from multiea.settings.propagation import Propagation
+from multiea.settings.propagation import MANY_ENTITIES, Propagation
 from multiea.tasks.runner import Runner, Task
 from multiea.tasks.shards import Shards, let_go
 
@@ -43,7 +43,8 @@ def embed(
     shards = runner.shards
     if all(f"{prefix}/embedding/{kg}" in shards for kg in kgs):
         return
-    sizes = EmbeddingSizes.of(settings, sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs))
+    entities = sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs)
+    sizes = EmbeddingSizes.of(settings, min(entities, MANY_ENTITIES))  # blocks of states fit into memory at any length
     random = (settings, sizes, random_state)
     flows = [Task(f"{prefix}/flow/{kg}", write_flow, (prefix, place, kg, *random)) for place, kg in enumerate(kgs)]
     runner.run("propagating", flows)

@@ -24,7 +24,7 @@ def scores_of_confidence(found: FoundGroups, held_out: Groups) -> dict[str, Any]
     pairs (expected calibration error). curve: precision and recall of the pairs above a confidence, highest first.
     """
     confidence, right = _judged(found, held_out)
-    known = sum(int((held_out.present[:, a] & held_out.present[:, b]).sum()) for a, b in _pairs(held_out))
+    known = int(np.triu(held_out.overlap(), 1).sum())
     bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
     rows = []
     for number in range(BINS):

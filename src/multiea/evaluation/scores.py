@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.evaluation.ranks import hits, m_hits, mean_rank, mean_reciprocal_rank, realistic_ranks
+from multiea.evaluation.ranks import m_hits, realistic_ranks
 from multiea.foundation import progress
 from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.matrices import Matrix
@@ -75,15 +75,24 @@ def scores_by_rank(ranks: Mapping[tuple[int, int], Tensor], kg_names: Sequence[s
     complete = ~torch.stack(list(ranks.values())).isnan().any(0)
     of_complete = {pair: values[complete] for pair, values in ranks.items()}
     result: dict[str, Any] = {"m_hits": {str(k): _score_or_none(v) for k, v in m_hits(of_complete, kgs, KS).items()}}
-    by_pair: dict[str, dict[str, Any]] = {"hits": {}, "mrr": {}, "mean_rank": {}}
     pairs = list(combinations(range(kgs), 2))
-    for name, some in [("overall", pairs), *((f"{kg_names[a]}-{kg_names[b]}", [(a, b)]) for a, b in pairs)]:
-        both = [torch.cat([ranks[pair] for pair in side]) for side in (some, [(b, a) for a, b in some])]
-        both = [values[~values.isnan()] for values in both]
-        by_pair["hits"][name] = {str(k): _score_or_none(sum(hits(side, k) for side in both) / 2) for k in KS}
-        by_pair["mrr"][name] = _score_or_none(sum(map(mean_reciprocal_rank, both)) / 2)
-        by_pair["mean_rank"][name] = _score_or_none(sum(map(mean_rank, both)) / 2)
-    return result | by_pair
+    names = ["overall", *(f"{kg_names[a]}-{kg_names[b]}" for a, b in pairs)]
+    both = []
+    for side in (pairs, [(b, a) for a, b in pairs]):
+        of_pairs = torch.stack([ranks[pair] for pair in side])
+        both.append(torch.cat([_means(of_pairs.view(1, -1)), _means(of_pairs)]))
+    *of_ks, reciprocal, mean = ((both[0] + both[1]) / 2).T.tolist()  # one number of each pair
+    hits_of = {name: dict(zip(map(str, KS), map(_score_or_none, values), strict=True))
+               for name, *values in zip(names, *of_ks, strict=True)}  # fmt: skip
+    of_names = [dict(zip(names, map(_score_or_none, values), strict=True)) for values in (reciprocal, mean)]
+    return result | {"hits": hits_of, "mrr": of_names[0], "mean_rank": of_names[1]}
+
+
+def _means(ranks: Tensor) -> Tensor:
+    """Hits@K, the mean reciprocal rank and the mean rank of each row, (rows, scores); unknown ranks are NaN."""
+    count = (~ranks.isnan()).sum(1)
+    sums = [*((ranks <= k).sum(1).double() for k in KS), (1 / ranks).nansum(1), ranks.nansum(1)]
+    return torch.stack([total / count for total in sums], dim=1)
 
 
 def _score_or_none(score: float) -> float | None:

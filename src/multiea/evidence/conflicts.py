@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
 import scipy.sparse as sp
 
 from multiea.evidence.anchors import Anchors
 from multiea.evidence.correspondence import UNKNOWN, ComparableValues, Correspondence
+from multiea.evidence.keys import agreeing_properties
 from multiea.evidence.numbers import FEWEST_ANCHORS, LEAST_AGREEMENT, some_anchors
 
 SHARE_OF_RIGHT, ROUNDS = 0.9, 20  # of anchors, at first; rounds of expectation maximisation
@@ -105,30 +105,15 @@ def _equal_properties(
     values: ComparableValues, pair: Pair, anchors: tuple[np.ndarray, np.ndarray], known: Sequence[set[str]]
 ) -> list[tuple[str, str]]:
     """Pairs of properties with equal keys in many anchors, the best first; each property once."""
-    left, right = (
-        pl.DataFrame({"anchor": np.arange(len(ends)), "entity": ends.astype(np.int64)})
-        .join(values.keys[kg].filter(~pl.col("property").is_in(list(taken))), on="entity")
-        .select("anchor", "property", "key")
-        for kg, ends, taken in zip(pair, anchors, known, strict=True)
-    )
-    equal = left.join(right, on=["anchor", "key"], suffix="_right").unique(["anchor", "property", "property_right"])
-    agreeing = equal.group_by("property", "property_right").len("agreeing")
-    agreeing = agreeing.filter(pl.col("agreeing") >= LEAST_AGREEMENT * FEWEST_ANCHORS)
-    sides = [side.select("anchor", "property").unique() for side in (left, right)]
-    both = (
-        sides[0]
-        .join(agreeing, on="property")
-        .join(sides[1], left_on=["anchor", "property_right"], right_on=["anchor", "property"])
-    )
-    shares = (
-        both.group_by("property", "property_right")
-        .agg(pl.len().alias("both"), pl.col("agreeing").first())
-        .with_columns(share=pl.col("agreeing") / pl.col("both"))
-        .filter(pl.col("both") >= FEWEST_ANCHORS, pl.col("share") >= LEAST_AGREEMENT)
-        .sort("share", "both", "property", "property_right", descending=[True, True, False, False])
-    )
+    keys = values.keys[pair[0]], values.keys[pair[1]]
+    found = agreeing_properties(keys, anchors, known, LEAST_AGREEMENT * FEWEST_ANCHORS)
+    shares = [
+        (-agreeing / both, -both, one, other)
+        for one, other, agreeing, both in found
+        if both >= FEWEST_ANCHORS and agreeing / both >= LEAST_AGREEMENT
+    ]
     chosen: dict[str, str] = {}
-    for one, other in shares.select("property", "property_right").iter_rows():
+    for _, _, one, other in sorted(shares):
         if one not in chosen and other not in chosen.values():
             chosen[one] = other
     return list(chosen.items())

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 import polars as pl
 
+from multiea.evidence.keys import Keys, with_codes
 from multiea.evidence.numbers import WIDTHS, Quantity
 from multiea.evidence.text import plain_text
 from multiea.evidence.values import DATE, NUMBER
@@ -71,34 +72,38 @@ class ComparableValues:
 
     def __init__(self, tables: Sequence[pl.DataFrame], sizes: Sequence[int], quantities: Sequence[Quantity]) -> None:
         self._tables, self._sizes, self._quantities = tables, sizes, quantities
+        self._measured, self._keyed = cache(self._measure), cache(self._key)  # pairs of KGs have properties in common
 
     @cached_property
-    def keys(self) -> list[pl.DataFrame]:
-        """For each KG its dates, codes, categories and whole numbers, written alike: entity, property, kind, key."""
-        return [_keys(table) for table in self._tables]
+    def keys(self) -> list[Keys]:
+        """For each KG its dates, codes, categories and whole numbers, written alike."""
+        return with_codes([_keys(table) for table in self._tables])
 
     def of_numbers(self, a: int, b: int) -> list[Correspondence]:
         """The numbers of two KGs that measure the same."""
         found = []
-        for quantity in self._quantities:
+        for number, quantity in enumerate(self._quantities):
             name = dict(quantity.factors.keys())
-            if a not in name or b not in name:
-                continue
-            left, right = (self._single(kg, _numbers(self._tables[kg], (kg, name[kg]), quantity)) for kg in (a, b))
-            found.append(Correspondence((name[a], name[b]), (left, right), NUMBERS, quantity.step))
+            if a in name and b in name:
+                left, right = (self._measured(kg, name[kg], number) for kg in (a, b))
+                found.append(Correspondence((name[a], name[b]), (left, right), NUMBERS, quantity.step))
         return found
 
     def of_keys(self, pair: tuple[int, int], properties: tuple[str, str]) -> Correspondence:
         """Two properties of two KGs whose keys may be equal."""
-        sides = [self.keys[kg].filter(property=name) for kg, name in zip(pair, properties, strict=True)]
-        are_dates = all(bool((side["kind"] == DATE).all()) for side in sides)
-        if are_dates:
-            sides = [side.with_columns(value=pl.col("key").cast(pl.Float64)) for side in sides]
-        else:
-            codes = pl.concat([side.select("key") for side in sides]).unique().sort("key").with_row_index("code")
-            sides = [side.join(codes, on="key").with_columns(value=pl.col("code").cast(pl.Float64)) for side in sides]
-        left, right = (self._single(kg, side) for kg, side in zip(pair, sides, strict=True))
+        are_dates = all(self._is_date(kg, name) for kg, name in zip(pair, properties, strict=True))
+        left, right = (self._keyed(kg, name, are_dates) for kg, name in zip(pair, properties, strict=True))
         return Correspondence(properties, (left, right), DATES if are_dates else EQUALITY)
+
+    def _measure(self, kg: int, name: str, quantity: int) -> np.ndarray:
+        return self._single(kg, _numbers(self._tables[kg], (kg, name), self._quantities[quantity]))
+
+    def _is_date(self, kg: int, name: str) -> bool:
+        return bool((self.keys[kg].of_property(name)["kind"] == DATE).all())
+
+    def _key(self, kg: int, name: str, as_dates: bool) -> np.ndarray:
+        own = self.keys[kg].of_property(name)
+        return self._single(kg, own.with_columns(value=pl.col("key" if as_dates else "code").cast(pl.Float64)))
 
     def _single(self, kg: int, table: pl.DataFrame) -> np.ndarray:
         """The values of all entities, NaN for those with none or with several."""

@@ -40,15 +40,16 @@ def quantities(tables: Sequence[pl.DataFrame], anchors: Anchors) -> list[Quantit
     """The corresponding numeric properties of all KGs; tables: entity, property, number of each KG."""
     links = []
     anchors = {pair: some_anchors(*ends) for pair, ends in anchors.items()}
+    numbers = [_FirstNumbers(table) for table in tables]
     for (a, b), (left, right) in sorted(anchors.items()):
-        columns = [_wide(tables[a], left), _wide(tables[b], right)]
+        columns = [numbers[a].of_all(left), numbers[b].of_all(right)]
         for p, x in columns[0].items():
             for q, y in columns[1].items():
                 agreement, factor = _agreement(x, y)
                 if agreement:
                     links.append((-agreement, (a, p), (b, q), factor))
     clusters = _joined(sorted(links))
-    return [_quantity(cluster, tables, anchors) for cluster in clusters]
+    return [_quantity(cluster, numbers, anchors) for cluster in clusters]
 
 
 def some_anchors(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -87,16 +88,30 @@ def grid_tokens(table: pl.DataFrame, kg: int, found: Sequence[Quantity]) -> pl.D
     return pl.concat(parts)
 
 
-def _wide(table: pl.DataFrame, entities: np.ndarray) -> dict[str, np.ndarray]:
-    """For each property its first number of each of some entities, NaN without one."""
-    wanted = pl.DataFrame({"entity": entities.astype(np.int32)})
-    columns = {}
-    for (name,), part in table.sort("property", "entity", "number").group_by("property", maintain_order=True):
-        first = part.unique("entity", keep="first", maintain_order=True).select("entity", "number")
-        values = wanted.join(first, on="entity", how="left", maintain_order="left")["number"]
-        if values.count() >= FEWEST_ANCHORS:
-            columns[str(name)] = values.fill_null(float("nan")).to_numpy()
-    return columns
+class _FirstNumbers:
+    """The first number of each entity and property of one KG; table: entity, property, number."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        first = table.sort("property", "entity", "number")
+        first = first.unique(["property", "entity"], keep="first", maintain_order=True)
+        self._of: dict[str, tuple[np.ndarray, ...]] = {
+            str(name): (part["entity"].to_numpy(), part["number"].to_numpy(), part["number"].is_not_null().to_numpy())
+            for (name,), part in first.group_by("property", maintain_order=True)
+        }
+
+    def of_all(self, entities: np.ndarray) -> dict[str, np.ndarray]:
+        """For each property the numbers of some entities, NaN without one; properties that few of them have are not."""
+        columns = {name: self.of(name, entities) for name in self._of}
+        return {name: values for name, values in columns.items() if values is not None}
+
+    def of(self, name: str, entities: np.ndarray) -> np.ndarray | None:
+        """The numbers of one property; None where few of the entities have any."""
+        if name not in self._of:
+            return None
+        owners, numbers, is_stated = self._of[name]
+        place = np.minimum(np.searchsorted(owners, entities), len(owners) - 1)
+        has_one = (owners[place] == entities) & is_stated[place]
+        return np.where(has_one, numbers[place], np.nan) if np.count_nonzero(has_one) >= FEWEST_ANCHORS else None
 
 
 def _agreement(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -143,19 +158,16 @@ def _joined(
     return list(distinct.values())
 
 
-def _quantity(factors: dict[tuple[int, str], float], tables: Sequence[pl.DataFrame], anchors: Anchors) -> Quantity:
+def _quantity(factors: dict[tuple[int, str], float], numbers: Sequence[_FirstNumbers], anchors: Anchors) -> Quantity:
     """The usual difference between the values of anchors, in absolute or in relative terms, whichever fits better."""
-    pairs = [(np.empty(0), np.empty(0))]
-    for (a, b), (left, right) in anchors.items():
-        own = [dict(factors.keys()).get(kg) for kg in (a, b)]
-        if None in own:
+    pairs, name_of = [(np.empty(0), np.empty(0))], dict(factors.keys())
+    for pair, ends in anchors.items():
+        if any(kg not in name_of for kg in pair):
             continue
-        sides = [
-            _wide(tables[kg].filter(pl.col("property") == name), ends).get(name, np.full(len(ends), np.nan))
-            * factors[kg, name]
-            for kg, name, ends in ((a, own[0], left), (b, own[1], right))
-            if name is not None
-        ]
+        own = [numbers[kg].of(name_of[kg], side) for kg, side in zip(pair, ends, strict=True)]
+        sides = [side * factors[kg, name_of[kg]] for kg, side in zip(pair, own, strict=True) if side is not None]
+        if len(sides) < len(pair):
+            continue
         both = ~np.isnan(sides[0]) & ~np.isnan(sides[1])
         pairs.append((sides[0][both], sides[1][both]))
     x, y = (np.concatenate(side) for side in zip(*pairs, strict=True))

@@ -194,6 +194,10 @@ class AlignmentResult:
         pools = candidate_pools(
             pool, order.canonical, order.groups_to_canonical(seeds), order.groups_to_canonical(held_out)
         )
+        if self._scores_of_all is not None and all(
+            map(np.array_equal, self._scores_of_all[1], pools_in_given_order(pools, order))
+        ):
+            return self._scores_of_all  # every non-seed entity is in a held-out group
         compared = replace(self.compared(), runner=runner, stage=pool)
         scores = pool_similarities(order.canonical, compared, pools, self.enhancement)
         return scores_in_given_order(scores, pools, order)
@@ -221,9 +225,13 @@ def scores_in_given_order(
     scores: Pairs, pools: list[np.ndarray], order: CanonicalOrder
 ) -> tuple[Pairs, list[np.ndarray]]:
     """Scores by the given numbers of KGs, and pools by the given positions of entities."""
-    given = order.given_columns
-    by_given = {given[kg]: order.given_positions[kg][pool] for kg, pool in enumerate(pools)}
-    positions = [by_given[kg] for kg in range(len(pools))]
+    given, positions = order.given_columns, pools_in_given_order(pools, order)
     if isinstance(scores, BlockScores | LargeScores):
         return scores.renumbered([given.index(kg) for kg in range(len(pools))]), positions
     return {(given[a], given[b]): matrix for (a, b), matrix in scores.items()}, positions
+
+
+def pools_in_given_order(pools: list[np.ndarray], order: CanonicalOrder) -> list[np.ndarray]:
+    """Pools by the given numbers of KGs and the given positions of entities."""
+    by_given = {order.given_columns[kg]: order.given_positions[kg][pool] for kg, pool in enumerate(pools)}
+    return [by_given[kg] for kg in range(len(pools))]

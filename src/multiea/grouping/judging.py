@@ -8,6 +8,8 @@ import numpy as np
 
 from multiea.data.groups import ABSENT, Groups
 
+NUMBERS_AT_ONCE = 1 << 22  # pairs of members that are judged at a time
+
 
 def judged_pairs(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
     """For each found group and pair of KGs the weight with which its pair is judged, and whether it is right.
@@ -22,21 +24,22 @@ def judged_pairs(found: Groups, known: Groups) -> tuple[np.ndarray, np.ndarray]:
     if not len(known):
         return judged, right
     of_found, of_known = known.rows_of(found.members), known.present
-    for a, b in combinations(range(kgs), 2):
-        both = np.flatnonzero(found.present[:, a] & found.present[:, b])
-        group_a, group_b = of_found[both, a], of_found[both, b]
-        a_known = (group_a != ABSENT) & of_known[group_a, b]
-        b_known = (group_b != ABSENT) & of_known[group_b, a]
-        judged[both, a, b] = judged[both, b, a] = (a_known * 1.0 + b_known) / 2
-        right[both, a, b] = right[both, b, a] = (group_a == group_b) & (group_a != ABSENT)
+    at_once = max(1, NUMBERS_AT_ONCE // kgs**2)
+    for start in range(0, len(found), at_once):
+        some = slice(start, start + at_once)
+        group, present = of_found[some], found.present[some]
+        both = present[:, :, None] & present[:, None, :] & ~np.eye(kgs, dtype=bool)
+        has_group = (group != ABSENT)[:, :, None]
+        is_known = of_known[group] & has_group & both  # [group, a, b]: the known group of its member in a has one in b
+        judged[some] = (is_known * np.float32(1) + is_known.transpose(0, 2, 1)) / 2
+        right[some] = both & has_group & (group[:, :, None] == group[:, None, :])
     return judged, right
 
 
 def scores_of_pairs(found: Groups, held_out: Groups) -> dict[str, float]:
     """Precision, recall and F1 of the pairs inside groups."""
     judged, right = judged_pairs(found, held_out)
-    known = sum(int(np.count_nonzero(held_out.present[:, a] & held_out.present[:, b]))
-                for a, b in combinations(range(len(found.kg_names)), 2))  # fmt: skip
+    known = int(np.triu(held_out.overlap(), 1).sum())
     return _precision_recall(int(right.sum()) // 2, int((judged > 0).sum()) // 2, known)
 
 

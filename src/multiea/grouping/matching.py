@@ -18,6 +18,7 @@ from multiea.similarity.matrices import Matrix
 from multiea.similarity.pools import positions_in_pool
 
 Scores = Mapping[tuple[int, int], Matrix]
+MANY_PAIRS = 1 << 20  # from so many on, a kernel joins them
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,13 @@ def mutual_matches(scores: Scores, pools: Sequence[np.ndarray], with_duplicates:
 def _mutual_best_of_blocks(
     scores: BlockScores, with_duplicates: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    segments = scores.segments
-    assert scores.order == tuple(range(segments.kgs)), "matches have the numbers of the canonical order"
+    layout = scores.layout
+    assert scores.order == tuple(range(layout.kgs)), "matches have the numbers of the canonical order"
     best, score = (part.numpy() for part in scores.best(with_duplicates))
     place = np.flatnonzero(best != ABSENT)
-    left, right = place // segments.kgs, best[place]
+    left, right = place // layout.kgs, best[place].astype(np.int64)
     place, left, right = (part[left < right] for part in (place, left, right))
-    mutual = best[right * segments.kgs + segments.kg.cpu().numpy()[left]] == left
+    mutual = best[right * layout.kgs + layout.kg.cpu().numpy()[left]] == left
     return left[mutual], right[mutual], score[place[mutual]]
 
 
@@ -208,6 +209,10 @@ def _joined_in_order(left: np.ndarray, right: np.ndarray, owner: np.ndarray) -> 
 
     A pair that would put two candidates of one KG together is left out; owner: the KG of each candidate.
     """
+    if len(left) >= MANY_PAIRS:
+        from multiea.kernels.joining import joined_in_order  # deferred: few pairs need no numba
+
+        return joined_in_order(left, right, owner)
     parent = list(range(len(owner)))
     kgs_of = [1 << kg for kg in owner.tolist()]  # a bit for each KG in the group
 

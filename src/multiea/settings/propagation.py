@@ -28,7 +28,8 @@ class Propagation:
     dimensions: int | None = setting(
         None,
         f"Length of a propagation mark; by default {DIMENSIONS_OF_FEW} for up to {FEW_ENTITIES:,} entities, "
-        f"{DIMENSIONS_OF_MANY} for up to {MANY_ENTITIES:,}, {DIMENSIONS_OF_VERY_MANY} for more.",
+        f"{DIMENSIONS_OF_MANY} for up to {MANY_ENTITIES:,}, {DIMENSIONS_OF_VERY_MANY} for more; where large KGs are "
+        f"compared by structure alone on a CPU, {DIMENSIONS_OF_MANY}.",
     )
     relation_numbers: int | None = setting(
         None, "How many numbers describe a relation; by default a quarter of the dimensions."

@@ -34,22 +34,40 @@ class Half:
     starts: Tensor
 
 
-class Segments:
-    """Where the entries of a symmetric block matrix are.
+class Layout:
+    """How candidates and segments are numbered.
 
     Candidates have joint numbers, KG after KG. The entries of a candidate in one KG are a segment, whose number is
-    candidate * KGs + KG. sizes: the number of candidates of each KG. row, column: (entries,) joint numbers, of the half
-    above the diagonal only, sorted by row, then column. first, second: (entries,) the segments of the two ends.
+    candidate * KGs + KG. sizes: the number of candidates of each KG. kg: of each candidate.
     """
 
-    def __init__(self, row: Tensor, column: Tensor, sizes: Sequence[int]) -> None:
-        self.row, self.column, self.sizes = row, column, tuple(sizes)
+    def __init__(self, sizes: Sequence[int], device: torch.device) -> None:
+        self.sizes = tuple(sizes)
         self.kgs, self.offsets = len(sizes), offsets(sizes).tolist()
         self.candidates = self.offsets[-1]
         self.count = self.candidates * self.kgs
-        self.kg = torch.repeat_interleave(torch.tensor(sizes)).to(row.device)  # of each candidate
-        self.first = self.of_ends(row, column)
-        self.second = self.of_ends(column, row)
+        self.kg = torch.repeat_interleave(torch.tensor(sizes)).to(device)
+
+
+class Segments(Layout):
+    """Where the entries of a symmetric block matrix are.
+
+    row, column: (entries,) joint numbers, of the half above the diagonal only, sorted by row, then column.
+    """
+
+    def __init__(self, row: Tensor, column: Tensor, sizes: Sequence[int]) -> None:
+        super().__init__(sizes, row.device)
+        self.row, self.column = row, column
+
+    @cached_property
+    def first(self) -> Tensor:
+        """The segments of one end of each entry."""
+        return self.of_ends(self.row, self.column)
+
+    @cached_property
+    def second(self) -> Tensor:
+        """The segments of the other end of each entry."""
+        return self.of_ends(self.column, self.row)
 
     @cached_property
     def halves(self) -> tuple[Half, Half]:
@@ -120,15 +138,20 @@ class BlockScores(Mapping[Pair, SparseScores]):
         other.order = tuple(self.order[kg] for kg in order)
         return other
 
+    @property
+    def layout(self) -> Layout:
+        """How candidates and segments are numbered."""
+        return self.segments
+
     def offset(self, kg: int) -> int:
         """The joint number of the first candidate of a KG."""
-        return int(self.segments.offsets[self.order[kg]])
+        return int(self.layout.offsets[self.order[kg]])
 
     def __iter__(self) -> Iterator[Pair]:
-        return iter(permutations(range(self.segments.kgs), 2))
+        return iter(permutations(range(self.layout.kgs), 2))
 
     def __len__(self) -> int:
-        return self.segments.kgs * (self.segments.kgs - 1)
+        return self.layout.kgs * (self.layout.kgs - 1)
 
     def __getitem__(self, pair: Pair) -> SparseScores:
         (a, b), segments = (self.order[kg] for kg in pair), self.segments

@@ -13,6 +13,7 @@ from torch import Tensor
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.direct_scores import Comparison, KnownPairs, compare, direct_scores
+from multiea.similarity.many_kgs import are_compared_at_once
 from multiea.similarity.matrices import (
     Cosines,
     Dense,
@@ -106,6 +107,10 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
         from multiea.similarity.large_similarities import large_similarities  # deferred: small KGs need no numba
 
         return large_similarities(comparison.large, enhancement), comparison.weights
+    if _are_compared_at_once(comparison, enhancement):
+        from multiea.similarity.many_pairs import many_similarities  # deferred: few KGs need no numba
+
+        return many_similarities(comparison, enhancement, comparison.weights.mixing.direct_share), comparison.weights
     compared, weights = compare(comparison, enhancement)
     known, keeps_rest = comparison.known, comparison.evidence is not None
     is_chosen = comparison.chooses_mixing and len(comparison.sizes) > 2 and enhancement.mode == "sharpened"
@@ -126,6 +131,14 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
         direct = direct_scores(compared, enhancement, best)
         of_best = with_paths(direct, enhancement, best, keeps_rest=keeps_rest)
     return of_best, replace(weights, mixing=best)
+
+
+def _are_compared_at_once(comparison: Comparison, enhancement: Enhancement) -> bool:
+    """Whether kernels compare each KG with all later ones: where KGs and candidates are many, by structure alone."""
+    if comparison.evidence is not None or comparison.signatures is not None or comparison.device.type != "cpu":
+        return False
+    has_paths = enhancement.mode == "sharpened" and len(enhancement.weights) == 2 and enhancement.weights[1] > 0
+    return has_paths and are_compared_at_once(comparison.sizes)
 
 
 def _share_ranked_first(scores: BlockScores, known: KnownPairs) -> float:

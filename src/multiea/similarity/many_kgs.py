@@ -6,6 +6,7 @@ And where there are very many candidates.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -16,6 +17,13 @@ FEWEST = 3  # candidates in each KG
 KEPT_AFTER_PATHS, FEWEST_KEPT = 200, 2  # scores of a candidate with paths in all KGs together, and in each KG
 VERY_MANY_CANDIDATES, KEPT_OF_VERY_MANY = 150_000, 30  # of all KGs; scores of each in each other KG
 SAMPLED = 2560  # other candidates of an entity in all KGs together, from which their mass is estimated
+
+AT_ONCE_FROM, LARGEST_AT_ONCE = 8_192, 8_192  # candidates of all KGs, and of one, where kernels compare all pairs
+
+
+def are_compared_at_once(sizes: Sequence[int]) -> bool:
+    """Whether there are so many KGs and candidates that kernels are worth it, and all KGs fit into one product."""
+    return len(sizes) > MANY and sum(sizes) >= AT_ONCE_FROM and max(sizes) <= LARGEST_AT_ONCE
 
 
 def candidates_per_block(kgs: int, wanted: int | None = None) -> int:

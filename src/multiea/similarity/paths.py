@@ -44,15 +44,28 @@ def with_paths_mixed(
     steps = BestSteps(direct)
     missing, lost = ((1 - direct.sums()).clamp(min=0), steps.lost()) if keeps_rest else (None, None)
     for mixing in mixings:
-        direct_weight, weight = (part / sum(weights) for part in weights)
-        if mixing.direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
-            direct_weight, weight = mixing.direct_share, 1 - mixing.direct_share
-        share = weight / steps.divisor  # of each path
+        direct_weight, share = shares_of_paths(weights, mixing.direct_share, steps.divisor)
         row, column, values = steps.with_direct(direct, direct_weight, share)
         rest = None if missing is None or lost is None else direct_weight * missing + share * lost
         if steps.cut is not None:  # without it, Sinkhorn would make the few that are kept look certain
             rest = steps.cut if rest is None else rest + steps.cut
         yield normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
+
+
+def shares_of_paths(weights: Sequence[float], direct_share: float | None, divisor: float) -> tuple[float, float]:
+    """The shares of direct scores, and of each path; direct_share: the one that was learned.
+
+    divisor: the weight of all paths divided by it is that of each.
+    """
+    direct_weight, weight = (part / sum(weights) for part in weights)
+    if direct_share is not None and weights == PROPAGATION_WEIGHTS:  # otherwise the user has decided
+        direct_weight, weight = direct_share, 1 - direct_share
+    return direct_weight, weight / divisor
+
+
+def divisor_of_paths(thirds: int, reached: int) -> float:
+    """The weight of all paths divided by it is that of each; reached: the KGs that steps of a candidate lead to."""
+    return max(reached, 1) ** 2 / max(thirds, 1)
 
 
 class BestSteps:
@@ -76,7 +89,7 @@ class BestSteps:
         if self._reached < self.thirds:
             kept = _best_of_candidates(number, values, segments.kgs)
             number, mate, values = (part.index_select(0, kept) for part in (number, mate, values))
-        self.divisor = max(self._reached, 1) ** 2 / max(self.thirds, 1)
+        self.divisor = divisor_of_paths(self.thirds, self._reached)
         self.row = torch.div(number, segments.kgs, rounding_mode="floor")
         self.column = torch.div(mate, segments.kgs, rounding_mode="floor")
         self.values, self._number = values, number
