@@ -31,7 +31,7 @@ def limits(scaling: Scaling, memory: float, relations: int) -> list[Limit]:
     found = [
         Limit(
             isqrt(LARGEST_KEY // (2 * relations)) + 1,
-            f"the 64-bit key of an edge, entities x entities x 2 x {relations:,} relations: OverflowError",
+            f"the 64-bit key of an edge, entities x entities x 2 x {relations:,} relations: refused",
             "kernels/edges.py",
         ),
         Limit(

@@ -105,7 +105,7 @@ def cpu_seconds(run: MeasuredRun) -> float:
 
 def predicted(smaller: MeasuredRun, run: MeasuredRun) -> float:
     """The CPU seconds of a run as a smaller one predicts them."""
-    stages = Scaling(smaller, Size(run.entities, run.triples, run.kgs)).stages()
+    stages = Scaling(smaller, Size(run.entities, run.triples, run.kgs), dimensions=run.dimensions).stages()
     return sum(work.cpu_seconds for stage in stages for work in stage.works)
 
 

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from itertools import cycle, islice
 
 from measured_stages import BadInputError, MeasuredRun, Stage, Work
+from multiea.engines.large_flow import sizes_of_many
 from multiea.kernels.nearest_marks import CHUNKS
-from multiea.settings.propagation import default_dimensions
+from multiea.settings.propagation import Propagation
 from multiea.similarity.large_tasks import ROWS_AT_ONCE
 from multiea.similarity.many_kgs import MANY
 from multiea.tasks.cluster_checks import MAX_CPUS_OF_TASK
@@ -85,6 +86,7 @@ class Scaling:
     """From a measured run to another size. exponent: of CPU seconds. task_memory: bytes that a task may use.
 
     smaller: a run of the same kind with fewer entities, which shows what part of the memory grows; without it, all.
+    dimensions: of marks at the other size; by default those that multiea chooses there.
     """
 
     run: MeasuredRun
@@ -92,6 +94,7 @@ class Scaling:
     exponent: float = 1.0
     task_memory: float = float("inf")
     smaller: MeasuredRun | None = None
+    dimensions: int | None = None
 
     def __post_init__(self) -> None:
         run, size = self.run, self.size
@@ -99,7 +102,7 @@ class Scaling:
             raise BadInputError(f"sizes must be positive, KGs 2 to {MANY}: with more, multiea keeps fewer candidates")
         if run.kgs == 2 and size.kgs > 2:
             raise BadInputError("the run was measured with two KGs, between which there are no paths; measure three")
-        wanted = default_dimensions(size.kgs * size.entities)
+        wanted = self.dimensions or sizes_of_many(Propagation(), size.kgs * size.entities).dimensions
         if wanted != run.dimensions and size != self.measured:
             raise BadInputError(
                 f"the run was measured with {run.dimensions} dimensions, that size has {wanted}; measure with "

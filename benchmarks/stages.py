@@ -27,7 +27,7 @@ import multiea
 from growth import exact_search_up_to
 from measure import measure, print_table
 from multiea.data.synthetic import Synthesis, write_synthetic
-from multiea.engines.propagation import EmbeddingSizes
+from multiea.engines.large_flow import sizes_of_many
 from multiea.foundation.memory_budget import memory_budget
 from multiea.pipeline.align import align
 from multiea.runs.run import Run
@@ -93,7 +93,7 @@ def measured_run(folder: Path, made: Synthesis, settings: AlignSettings, memory:
     with exact_search_up_to(0.0):
         groups = _aligned(folder / "data", settings, runner)
     seconds, waited = time.perf_counter() - start, seconds_waited() - waited
-    sizes = EmbeddingSizes.of(settings.propagation, made.kgs * made.entities)
+    sizes = sizes_of_many(settings.propagation, made.kgs * made.entities)
     return {
         "kgs": made.kgs,
         "entities": made.entities,

@@ -15,6 +15,7 @@ import cluster_simulation
 from capacity_limits import limits
 from measured_stages import MeasuredRun, Stage, Work
 from multiea.data.packed_triples import can_pack
+from multiea.foundation.errors import MultiEAError
 from multiea.kernels.edges import Edges
 from noted_tasks import Noted
 from simulated_cluster import Cluster, measured_again, simulate
@@ -86,7 +87,8 @@ def stage_of(works: list[Work]) -> Stage:
 
 def scaled(run: MeasuredRun, name: str, **changes: int) -> list[Work]:
     """The tasks of a stage, where the size is that of the run but for some changes."""
-    stages = Scaling(run, replace(Size(run.entities, run.triples, run.kgs), **changes)).stages()
+    size = replace(Size(run.entities, run.triples, run.kgs), **changes)
+    stages = Scaling(run, size, dimensions=run.dimensions).stages()
     return next(stage.works for stage in stages if stage.name == name)
 
 
@@ -200,24 +202,24 @@ def test_memory_that_is_there_at_any_size_does_not_grow(run: MeasuredRun) -> Non
 
 
 def test_disk_grows_with_kgs_or_with_pairs_of_kgs(run: MeasuredRun) -> None:
-    disk = Scaling(run, Size(run.entities, 2 * run.triples, 5)).disk()
+    disk = Scaling(run, Size(run.entities, 2 * run.triples, 5), dimensions=256).disk()
     assert disk["edges"] == pytest.approx(6_000_000 * 2 * 5 / 3)
     assert disk["pairs"] == pytest.approx(3_000_000 * 10 / 3)
 
 
 def test_the_limits_of_keys_are_those_of_the_code(run: MeasuredRun) -> None:
     relations, nothing = 1_000_000, np.empty((0, 3), np.int32)
-    found = limits(Scaling(run, Size(200_000, 1_000_000, 3)), 1e18, relations)
+    found = limits(Scaling(run, Size(200_000, 1_000_000, 3), dimensions=256), 1e18, relations)
     of_edges, of_triples = (
         next(limit.entities for limit in found if limit.where == f"{module}.py")
         for module in ("kernels/edges", "data/packed_triples")
     )
-    with pytest.raises(OverflowError):
+    with pytest.raises(MultiEAError):
         Edges.of(nothing, of_edges, relations)
     assert Edges.of(nothing, of_edges - 1, relations).entities == of_edges - 1
     assert can_pack(relations, of_triples - 1)
     assert not can_pack(relations, of_triples)
-    with pytest.raises(OverflowError):  # Wikidata's size
+    with pytest.raises(MultiEAError):  # Wikidata's size
         Edges.of(nothing, 100_000_000, 10_000)
 
 

@@ -18,7 +18,7 @@ from multiea.kernels.compiling import use_threads
 from multiea.kernels.edges import Edges
 from multiea.kernels.flow import hop, sum_of_heads, to_unit_length, write_marks
 from multiea.kernels.views import write_views
-from multiea.settings.propagation import MANY_ENTITIES, Propagation
+from multiea.settings.propagation import MANY_ENTITIES, VERY_MANY_ENTITIES, Propagation
 from multiea.tasks.runner import Runner, Task
 from multiea.tasks.shards import Shards, let_go
 
@@ -43,8 +43,7 @@ def embed(
     shards = runner.shards
     if all(f"{prefix}/embedding/{kg}" in shards for kg in kgs):
         return
-    entities = sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs)
-    sizes = EmbeddingSizes.of(settings, min(entities, MANY_ENTITIES))  # blocks of states fit into memory at any length
+    sizes = sizes_of_many(settings, sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs))
     random = (settings, sizes, random_state)
     flows = [Task(f"{prefix}/flow/{kg}", write_flow, (prefix, place, kg, *random)) for place, kg in enumerate(kgs)]
     runner.run("propagating", flows)
@@ -59,6 +58,11 @@ def embed(
     for kg in kgs:
         shards.drop(f"{prefix}/flow/{kg}")
         shards.drop(f"{prefix}/relations/{kg}")
+
+
+def sizes_of_many(settings: Propagation, entities: int) -> EmbeddingSizes:
+    """The sizes of embeddings made by tasks, which take less memory: marks stay long for more entities."""
+    return EmbeddingSizes.of(settings, min(entities, MANY_ENTITIES) if entities <= VERY_MANY_ENTITIES else entities)
 
 
 def put_marks(shards: Shards, prefix: str, groups: Groups, weights: np.ndarray | None = None) -> None:

@@ -27,6 +27,14 @@ def keep_freed_blocks() -> None:
     set_option(M_TRIM_THRESHOLD, MOST_KEPT)
 
 
+def give_back_freed_blocks() -> None:
+    """Gives all freed blocks back to the system, which takes a moment: after a stage, the next one needs others."""
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):
+        return
+
+
 class PeakMemory:
     """The peak memory of the process since this object was created, in megabytes.
 

@@ -10,6 +10,7 @@ from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
 FEW_ENTITIES, MANY_ENTITIES = 30_000, 240_000  # up to so many, longer marks cost little time and memory
+VERY_MANY_ENTITIES = 1_000_000  # the same as the second where tasks propagate marks
 DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY, DIMENSIONS_OF_VERY_MANY = 768, 512, 256
 
 
@@ -29,7 +30,7 @@ class Propagation:
         None,
         f"Length of a propagation mark; by default {DIMENSIONS_OF_FEW} for up to {FEW_ENTITIES:,} entities, "
         f"{DIMENSIONS_OF_MANY} for up to {MANY_ENTITIES:,}, {DIMENSIONS_OF_VERY_MANY} for more; where large KGs are "
-        f"compared by structure alone on a CPU, {DIMENSIONS_OF_MANY}.",
+        f"compared by structure alone on a CPU, {DIMENSIONS_OF_MANY} for up to {VERY_MANY_ENTITIES:,}.",
     )
     relation_numbers: int | None = setting(
         None, "How many numbers describe a relation; by default a quarter of the dimensions."

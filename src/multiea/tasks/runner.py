@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from multiea.foundation import progress
+from multiea.foundation.memory import give_back_freed_blocks
 from multiea.foundation.memory_budget import memory_budget
 from multiea.tasks.shards import MemoryShards, Shards
 
@@ -57,6 +58,8 @@ class LocalRunner:
                 task.function(self.shards, task.name, *task.args)
                 check_written(self.shards, task)
                 advance(1)
+        if missing:
+            give_back_freed_blocks()
 
 
 def missing_tasks(shards: Shards, tasks: Sequence[Task]) -> list[Task]:
