@@ -61,7 +61,7 @@ def test_the_steps_add_up_to_the_confidence_of_the_pair(named: Alignment) -> Non
         assert explanation.same_group
         assert explanation.confidence == confidence[pair]
         assert_adds_up(explanation)
-        names = [step.name for step in explanation.steps]
+        names = [step.name for step in explanation.steps if step.name != "identifiers"]  # not all have equal codes
         assert names == ["names", "attributes", "structure", "neighbours", "competition", "third KGs", "calibration"]
 
 
@@ -215,7 +215,8 @@ def test_without_the_data_set_the_numbers_are_the_same_and_a_note_says_what_is_m
 def test_tables_without_triples_and_seeds_are_explained_by_names_and_attributes(tables: Alignment) -> None:
     for pair in some_pairs(tables):
         explanation = tables.explain(*pair)
-        assert [step.name for step in explanation.steps] == ["names", "attributes", "competition", "calibration"]
+        names = [step.name for step in explanation.steps if step.name != "identifiers"]
+        assert names == ["names", "attributes", "competition", "calibration"]
         assert_adds_up(explanation)
     assert "estimated without seeds" in str(explanation)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -175,8 +176,34 @@ def test_conflicts_are_subtracted_in_log_odds_whatever_the_weights_are(weights: 
     assert not taken[~names].any()
 
 
-def test_other_weights_and_examples_keep_conflicts() -> None:
-    evidence = opposed_names(random_evidence(), -2.0)
+def identified(evidence: Evidence, in_favour: float) -> Evidence:
+    """The same evidence, where the entities of each row and of the column of the same number have equal identifiers."""
+    values = np.full(20, in_favour, np.float32)
+    matrix = sp.csr_array((values, (np.arange(20), np.arange(20))), shape=evidence.kinds[NAMES].similarity[PAIR].shape)
+    return replace(evidence, identifiers={PAIR: matrix})
+
+
+@pytest.mark.parametrize("weights", [WEIGHTS, Weights()])
+def test_identifiers_are_added_in_log_odds_and_propose_candidates(weights: Weights) -> None:
+    evidence = random_evidence()
+    plain, favoured = (PairEvidence.of(one, PAIR, weights) for one in (evidence, identified(evidence, 3.0)))
+    added = (favoured.added - plain.added).toarray() * plain.weights.sum()
+    np.testing.assert_allclose(np.diag(added)[:20], 3.0, rtol=1e-4)
+    assert np.count_nonzero(added) == 20
+    assert favoured.added.nnz > plain.added.nnz
+
+
+@pytest.mark.parametrize("with_structure", [True, False])
+def test_identifiers_of_some_entities_do_not_change_what_is_doubtful_for_others(*, with_structure: bool) -> None:
+    evidence = random_evidence(with_structure=with_structure)
+    plain, favoured = (PairEvidence.of(one, PAIR, WEIGHTS).doubtful() for one in (evidence, identified(evidence, 3.0)))
+    assert favoured == pytest.approx(plain, abs=1e-6)
+
+
+@pytest.mark.parametrize("given", [opposed_names, identified])
+def test_other_weights_and_examples_keep_conflicts_and_identifiers(given: Callable[..., Evidence]) -> None:
+    sign = -1 if given is opposed_names else 1
+    evidence = given(random_evidence(), sign * 2.0)
     own, other = (PairEvidence.of(evidence, PAIR, weights) for weights in (Weights(), WEIGHTS))
     found = []
     for one in (own, other):
@@ -187,4 +214,5 @@ def test_other_weights_and_examples_keep_conflicts() -> None:
     assert len(keys) > 100
     np.testing.assert_allclose(again.values.numpy()[places], found[1].values.numpy()[same], atol=5e-3)
     examples = own.examples(found[0], (found[0].row.numpy()[:5], found[0].column.numpy()[:5]))
-    assert np.asarray(examples.conflicts).min() == pytest.approx(-2)
+    values = np.asarray(examples.values)
+    assert sign * values[np.abs(values).argmax()] == pytest.approx(2)

@@ -77,7 +77,7 @@ class ComparableValues:
     @cached_property
     def keys(self) -> list[Keys]:
         """For each KG its dates, codes, categories and whole numbers, written alike."""
-        return with_codes([_keys(table) for table in self._tables])
+        return with_codes([keys_of(table) for table in self._tables])
 
     def of_numbers(self, a: int, b: int) -> list[Correspondence]:
         """The numbers of two KGs that measure the same."""
@@ -113,7 +113,7 @@ class ComparableValues:
         return values
 
 
-def _keys(table: pl.DataFrame) -> pl.DataFrame:
+def keys_of(table: pl.DataFrame) -> pl.DataFrame:
     """Dates, telephone keys, short texts and whole numbers as they are written: these may be codes, 04995 is not 4995.
 
     Other numbers have none: sources write them in many ways. Nor has a value that is not of the kind of its property:

@@ -7,16 +7,19 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
+import polars as pl
 import scipy.sparse as sp
 
 from multiea.data.groups import Groups
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.evidence.anchors import are_enough, find_anchors
 from multiea.evidence.attributes import attribute_features, attribute_tables, has_attributes, numeric_tables
+from multiea.evidence.codes import codes_of, without_codes
 from multiea.evidence.conflicts import Conflicts, find_conflicts
 from multiea.evidence.correspondence import ComparableValues
 from multiea.evidence.features import Features, in_half
-from multiea.evidence.lookalikes import conflicts_inside, sampled, without_themselves
+from multiea.evidence.identifiers import Identifiers, OtherEvidence, candidate_codes, find_identifiers
+from multiea.evidence.lookalikes import conflicts_inside, identifiers_inside, sampled, without_themselves
 from multiea.evidence.name_model import NameModel
 from multiea.evidence.names import model_features, name_features
 from multiea.evidence.numbers import quantities
@@ -28,6 +31,7 @@ STRUCTURE, NAMES, ATTRIBUTES = EVIDENCE
 MODEL = "model"  # the vectors of a name model
 NEIGHBOURS = "neighbours"  # matched ones; a part of structure
 CONFLICTS = "conflicts"  # of corresponding values; a part of attributes
+IDENTIFIERS = "identifiers"  # equal ones; a part of attributes
 Pair = tuple[int, int]
 INSIDE = (0, 1)  # the key of what a KG has in common with itself
 COMPLETED = 5  # the best candidates of each entity by one kind of evidence are compared by all other kinds as well
@@ -70,20 +74,26 @@ def _without_diagonal(matrix: sp.csr_array) -> sp.csr_array:
 class Evidence:
     """All kinds of evidence of a task beside structure, and for structure which entities have a triple.
 
-    conflicts: for each pair of KGs the candidates of these kinds whose values conflict. lookalikes: for each pair of
-    KGs, where no structure is compared, what entities of either KG have in common with others of the same KG.
+    conflicts: for each pair of KGs the candidates of these kinds whose values conflict. identifiers: the entities whose
+    identifiers are equal. lookalikes: for each pair of KGs, where no structure is compared, what entities of either KG
+    have in common with others of the same KG.
     """
 
     kinds: Mapping[str, EvidenceOfKind] = field(default_factory=dict)
     has_structure: Sequence[np.ndarray] = ()
     conflicts: Mapping[Pair, sp.csr_array] = field(default_factory=dict)
+    identifiers: Mapping[Pair, sp.csr_array] = field(default_factory=dict)
     lookalikes: Mapping[Pair, tuple[Evidence, Evidence]] = field(default_factory=dict)
 
     def within(self, pools: Sequence[np.ndarray]) -> Evidence:
         """The evidence of some entities of each KG, given by their positions."""
         has_structure = [has[pool] for has, pool in zip(self.has_structure, pools, strict=True)]
-        conflicts = {(a, b): one[pools[a]][:, pools[b]].tocsr() for (a, b), one in self.conflicts.items()}
-        return Evidence({kind: one.within(pools) for kind, one in self.kinds.items()}, has_structure, conflicts)
+        conflicts, identifiers = (
+            {(a, b): one[pools[a]][:, pools[b]].tocsr() for (a, b), one in said.items()}
+            for said in (self.conflicts, self.identifiers)
+        )
+        kinds = {kind: one.within(pools) for kind, one in self.kinds.items()}
+        return Evidence(kinds, has_structure, conflicts, identifiers)
 
     @property
     def has_triples(self) -> bool:
@@ -98,7 +108,7 @@ class Evidence:
     def without_structure(self) -> Evidence:
         """The other kinds alone, where no mark has arrived yet."""
         nothing = [np.zeros(len(has), dtype=bool) for has in self.has_structure]
-        return Evidence(self.beside_structure, nothing, self.conflicts, self.lookalikes)
+        return Evidence(self.beside_structure, nothing, self.conflicts, self.identifiers, self.lookalikes)
 
     def has_any(self) -> list[np.ndarray]:
         """For each KG which entities have evidence of any kind beside structure."""
@@ -123,7 +133,7 @@ def collect_evidence(
     features: dict[str, list[Features]] = {}
     found: dict[str, EvidenceOfKind] = {}
     conflicts: dict[Pair, sp.csr_array] = {}
-    properties: dict[Pair, Conflicts] = {}
+    properties: dict[Pair, tuple[Conflicts, Identifiers]] = {}
     steps = len({NAMES, ATTRIBUTES} & set(kinds)) + (name_model is not None)
     with progress.stage("comparing names and attributes", steps) as advance:
         if NAMES in kinds:
@@ -147,18 +157,48 @@ def collect_evidence(
         found = _completed(found, features)
         if ATTRIBUTES in found:
             values = ComparableValues(tables, [len(kg.entities) for kg in kgs], numbers)
-            properties = find_conflicts(values, anchors)
-            conflicts = _conflicts(found, properties)
+            opposing = find_conflicts(values, anchors)
+            by_names = {kind: one for kind, one in features.items() if kind != ATTRIBUTES}
+            identifying = _identifiers(kgs, tables, values, by_names, {kind: found[kind] for kind in by_names}, seeds)
+            properties = {pair: (one, identifying[pair]) for pair, one in opposing.items()}
+            conflicts = _conflicts(found, opposing)
     usable = {kind: one for kind, one in found.items() if any(pair.nnz for pair in one.similarity.values())}
     has_structure = [kg.degrees > 0 if STRUCTURE in kinds else np.zeros(len(kg.entities), bool) for kg in kgs]
     lookalikes: dict[Pair, tuple[Evidence, Evidence]] = {}
     if usable and sum(bool(has.any()) for has in has_structure) < 2:
         lookalikes = _lookalikes({kind: features[kind] for kind in usable}, properties, len(kgs))
-    return Evidence(usable, has_structure, conflicts, lookalikes)
+    identifiers = {
+        (a, b): in_half(one.matrix((len(kgs[a].entities), len(kgs[b].entities))))
+        for (a, b), (_, one) in properties.items()
+    }
+    return Evidence(usable, has_structure, conflicts, identifiers, lookalikes)
+
+
+def _identifiers(
+    kgs: Sequence[KnowledgeGraph],
+    tables: Sequence[pl.DataFrame],
+    values: ComparableValues,
+    features: Mapping[str, Sequence[Features]],
+    found: Mapping[str, EvidenceOfKind],
+    seeds: Groups,
+) -> dict[Pair, Identifiers]:
+    """The codes that identify, as names and the other attributes tell; features, found: of all kinds of names."""
+    codes = [codes_of(table, keys) for table, keys in zip(tables, values.keys, strict=True)]
+    candidates = {pair: candidate_codes(codes, pair) for pair in combinations(range(len(kgs)), 2)}
+    if not any(candidates.values()):
+        return {pair: Identifiers() for pair in candidates}
+    others = list(features.values())
+    anchors = find_anchors([one.similarity for one in found.values()], seeds)
+    if not are_enough(anchors, len(kgs)):
+        with_names = NAMES in found
+        others.append(attribute_features(kgs, without_codes(tables, candidates), None, with_names=with_names))
+        by_words = EvidenceOfKind.of(others[-1])
+        anchors = find_anchors([one.similarity for one in (by_words, *found.values())], seeds)
+    return find_identifiers(candidates, OtherEvidence(anchors, others))
 
 
 def _lookalikes(
-    features: Mapping[str, Sequence[Features]], properties: Mapping[Pair, Conflicts], kgs: int
+    features: Mapping[str, Sequence[Features]], properties: Mapping[Pair, tuple[Conflicts, Identifiers]], kgs: int
 ) -> dict[Pair, tuple[Evidence, Evidence]]:
     """For each two KGs what the entities of each have in common with others of the same KG."""
     of_kg = []
@@ -180,13 +220,17 @@ def _lookalikes(
     }
 
 
-def _inside(kinds: Mapping[str, EvidenceOfKind], properties: Conflicts | None, side: int) -> Evidence:
-    """Of one KG; properties: what conflicts between two KGs, of which it is on the given side."""
+def _inside(
+    kinds: Mapping[str, EvidenceOfKind], properties: tuple[Conflicts, Identifiers] | None, side: int
+) -> Evidence:
+    """Of one KG; properties: what conflicts and what identifies between two KGs, of which it is on the given side."""
     every = [one.similarity[INSIDE] for one in kinds.values()]
     nothing = [np.zeros(size, dtype=bool) for size in every[0].shape]
     if properties is None:
         return Evidence(kinds, nothing)
-    return Evidence(kinds, nothing, {INSIDE: in_half(conflicts_inside(sum(every[1:], every[0]), properties, side))})
+    against = in_half(conflicts_inside(sum(every[1:], every[0]), properties[0], side))
+    in_favour = in_half(identifiers_inside(properties[1], side, every[0].shape[1]))
+    return Evidence(kinds, nothing, {INSIDE: against}, {INSIDE: in_favour})
 
 
 def _conflicts(found: Mapping[str, EvidenceOfKind], properties: Mapping[Pair, Conflicts]) -> dict[Pair, sp.csr_array]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from multiea.evidence.conflicts import Conflicts
 from multiea.evidence.features import Features
+from multiea.evidence.identifiers import Identifiers
 
 MOST_SAMPLED = 2000  # entities of a KG that are compared with all of it: more would not say more
 
@@ -36,6 +37,12 @@ def conflicts_inside(similarity: sp.csr_array, conflicts: Conflicts, side: int) 
     step = _step(entities)
     against = conflicts.inside(side).at(entries.row * step, entries.col, (entities, entities))
     return against[::step].tocsr()
+
+
+def identifiers_inside(identifiers: Identifiers, side: int, entities: int) -> sp.csr_array:
+    """What equal codes say about lookalikes; identifiers: of two KGs, of which this one is on the given side."""
+    every = identifiers.inside(side).matrix((entities, entities))
+    return without_themselves(every[:: _step(entities)].tocsr())
 
 
 def _step(entities: int) -> int:

@@ -14,8 +14,10 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.properties import names_of
 from multiea.evidence.anchors import Anchors
 from multiea.evidence.attributes import attribute_tables, value_tokens
+from multiea.evidence.codes import Codes, codes_of
 from multiea.evidence.conflicts import Conflicts, find_conflicts
-from multiea.evidence.correspondence import UNKNOWN, ComparableValues
+from multiea.evidence.correspondence import UNKNOWN, ComparableValues, keys_of
+from multiea.evidence.identifiers import Identifiers, OtherEvidence, candidate_codes, find_identifiers
 from multiea.evidence.names import plain_names
 from multiea.evidence.numbers import WIDTHS, Quantity, quantities
 from multiea.evidence.values import NUMBER, TEXT
@@ -79,6 +81,25 @@ class Values:
             found.append((float(weights[level]), pair))
         return tuple(pair for _, pair in sorted(found, key=lambda part: (part[0], part[1].left_property)))
 
+    def identifying(self, one: Node, other: Node) -> tuple[ValuePair, ...]:
+        """Equal values of codes that identify."""
+        (a, i), (b, j) = sorted((one, other))
+        codes = [identifier.codes for identifier in self._identifiers[a, b].found] or self._codes[a, b]
+        found = []
+        for left, right in codes:
+            keys = left.table.filter(entity=i).join(right.table.filter(entity=j), on="key")["key"].sort()
+            for key in keys:
+                x, y = self._written((a, i), left.name, key), self._written((b, j), right.name, key)
+                pair = ValuePair(left.name, x, right.name, y, True)
+                found.append(pair if one < other else ValuePair(right.name, y, left.name, x, True))
+        return tuple(found)
+
+    def _written(self, node: Node, name: str, key: str) -> str:
+        """The first value of an entity that has a key, as its source writes it."""
+        own = self._tables[node[0]].filter(entity=node[1], property=name).sort("value")
+        has_key = [key in keys_of(own[[place]])["key"] for place in range(len(own))]
+        return str(own["value"][has_key.index(True)])
+
     def _first_value(self, node: Node, name: str) -> str:
         own = self._tables[node[0]].filter(pl.col("entity") == node[1], pl.col("property") == name)
         return str(own.sort("number", "value")["value"][0])
@@ -131,8 +152,21 @@ class Values:
 
     @cached_property
     def _conflicts(self) -> dict[tuple[int, int], Conflicts]:
-        values = ComparableValues(self._tables, [len(kg.entities) for kg in self._kgs], self._quantities)
-        return find_conflicts(values, self._anchors)
+        return find_conflicts(self._comparable, self._anchors)
+
+    @cached_property
+    def _comparable(self) -> ComparableValues:
+        return ComparableValues(self._tables, [len(kg.entities) for kg in self._kgs], self._quantities)
+
+    @cached_property
+    def _codes(self) -> dict[tuple[int, int], list[tuple[Codes, Codes]]]:
+        """For each pair of KGs the codes of which some values are in both."""
+        codes = [codes_of(table, keys) for table, keys in zip(self._tables, self._comparable.keys, strict=True)]
+        return {pair: candidate_codes(codes, pair) for pair in combinations(range(len(self._kgs)), 2)}
+
+    @cached_property
+    def _identifiers(self) -> dict[tuple[int, int], Identifiers]:
+        return find_identifiers(self._codes, OtherEvidence(self._anchors))
 
     @cached_property
     def _rarity(self) -> pl.DataFrame:

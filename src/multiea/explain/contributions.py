@@ -9,12 +9,12 @@ import numpy as np
 import torch
 
 from multiea.engines.embeddings import Embeddings
-from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
+from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, IDENTIFIERS, MODEL, NAMES, NEIGHBOURS, STRUCTURE, Pair
 from multiea.graph.sparse_rows import values_at
 from multiea.grouping.alignment import AlignmentResult
 from multiea.similarity.pair_evidence import PairEvidence
 
-ORDER = (NAMES, MODEL, ATTRIBUTES, CONFLICTS, STRUCTURE, NEIGHBOURS)  # as kinds of evidence are shown
+ORDER = (NAMES, MODEL, ATTRIBUTES, IDENTIFIERS, CONFLICTS, STRUCTURE, NEIGHBOURS)  # as kinds of evidence are shown
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Contribution:
     """One kind of evidence of some pairs of entities, (pairs,) each.
 
     similarity: as compared, zero where the pair was no candidate. log_odds: the similarity times the weight, and more
-    where an entity lacks other kinds; of conflicts, both are what these take away. has_left, has_right: which entities
-    have such evidence at all.
+    where an entity lacks other kinds; of conflicts and identifiers, both are what these take away or add. has_left,
+    has_right: which entities have such evidence at all.
     """
 
     kind: str
@@ -63,10 +63,11 @@ class Contributions:
                 similarity = values_at(evidence.similarity[pair], left, right)
                 has = (evidence.has_any[pair[0]][left], evidence.has_any[pair[1]][right])
             found.append(Contribution(kind, float(weight), similarity, weight * factors * similarity, *has))
-        conflicts = values_at(own.conflicts, left, right)
-        if conflicts.any():
-            always = np.ones(len(left), dtype=bool)
-            found.append(Contribution(CONFLICTS, 1.0, conflicts, conflicts, always, always))
+        always = np.ones(len(left), dtype=bool)
+        for kind, matrix in ((IDENTIFIERS, own.identifiers), (CONFLICTS, own.conflicts)):
+            said = values_at(matrix, left, right)
+            if said.any():
+                found.append(Contribution(kind, 1.0, said, said, always, always))
         return sorted(found, key=lambda one: ORDER.index(one.kind))
 
     def _pair_evidence(self, pair: Pair) -> PairEvidence:

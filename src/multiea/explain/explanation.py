@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, MODEL, NAMES, NEIGHBOURS, STRUCTURE
+from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, IDENTIFIERS, MODEL, NAMES, NEIGHBOURS, STRUCTURE
 from multiea.explain.facts import Entity, Fact
 from multiea.explain.text import as_text
 
@@ -15,6 +15,7 @@ STEP_NAMES = {
     NAMES: "names",
     MODEL: "name model",
     ATTRIBUTES: "attributes",
+    IDENTIFIERS: "identifiers",
     CONFLICTS: "conflicts",
     STRUCTURE: "structure",
     NEIGHBOURS: "neighbours",

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, NAMES, NEIGHBOURS, STRUCTURE
+from multiea.evidence.evidence import ATTRIBUTES, CONFLICTS, IDENTIFIERS, NAMES, NEIGHBOURS, STRUCTURE
 from multiea.evidence.pair_search import CANDIDATES, LEAST_SIMILARITY
 from multiea.explain.agreeing_values import Values
 from multiea.explain.candidate_scores import CandidateScores, Node
@@ -86,6 +86,9 @@ class PairSteps:
             return f"nothing to compare in {' and '.join(lacking)}: neutral", ()
         if made.kind == CONFLICTS:
             return "values that differ, but rarely do where entities are the same", self._conflicts(one, other)
+        if made.kind == IDENTIFIERS:
+            equal = self._values.identifying(one, other) if self._has_data else ()
+            return "equal values that hardly two entities share", equal
         note = f"similarity {made.similarity[0]:.2f} x weight {made.weight:.1f}"
         said = made.weight * made.similarity[0]
         if said and abs(made.log_odds[0] / said - 1) > LEAST_FACTOR:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import torch
 
 from multiea.data.task import Task
-from multiea.evidence.evidence import CONFLICTS, STRUCTURE, Evidence, EvidenceOfKind, Pair
+from multiea.evidence.evidence import CONFLICTS, IDENTIFIERS, STRUCTURE, Evidence, EvidenceOfKind, Pair
 from multiea.grouping.alignment import AlignmentResult
 from multiea.similarity.weights import Mixing, Weights
 
@@ -34,8 +34,9 @@ def evidence_tensors(alignment: AlignmentResult) -> dict[str, torch.Tensor]:
         of_kg = {(kg, kg): matrix for kg, matrix in one.inside.items()}
         for (a, b), matrix in (dict(one.similarity) | of_kg).items():
             tensors |= _matrix_tensors(matrix, kind, names[a], names[b])
-    for (a, b), matrix in evidence.conflicts.items():
-        tensors |= _matrix_tensors(matrix, CONFLICTS, names[a], names[b])
+    for kind, said in ((CONFLICTS, evidence.conflicts), (IDENTIFIERS, evidence.identifiers)):
+        for (a, b), matrix in said.items():
+            tensors |= _matrix_tensors(matrix, kind, names[a], names[b])
     return tensors
 
 
@@ -54,9 +55,9 @@ def read_evidence(tensors: Mapping[str, torch.Tensor], task: Task) -> Evidence |
     has_any = {
         kind: [tensors[_key(kind, kg.name)].numpy() for kg in kgs]
         for kind in dict.fromkeys(key[0] for key in keys)
-        if kind != CONFLICTS
+        if kind not in (CONFLICTS, IDENTIFIERS)
     }
-    kinds, conflicts = {}, dict[Pair, sp.csr_array]()
+    kinds, said = {}, dict[str, dict[Pair, sp.csr_array]]()
     for kind in dict.fromkeys(key[0] for key in keys if len(key) > 2):
         similarity = {}
         for (a, one), (b, other) in combinations_with_replacement(enumerate(kgs), 2):
@@ -65,12 +66,12 @@ def read_evidence(tensors: Mapping[str, torch.Tensor], task: Task) -> Evidence |
             row, column, value = (tensors[_key(kind, one.name, other.name, part)].numpy() for part in PARTS)
             shape = (len(one.entities), len(other.entities))
             similarity[a, b] = sp.csr_array((value.astype(np.float32), (row, column)), shape=shape)
-        if kind == CONFLICTS:
-            conflicts = similarity
+        if kind not in has_any:
+            said[kind] = similarity
             continue
         inside = {a: similarity.pop((a, a)) for a in range(len(kgs)) if (a, a) in similarity}
         kinds[kind] = EvidenceOfKind(similarity, has_any[kind], inside)
-    return Evidence(kinds, has_any[STRUCTURE], conflicts)
+    return Evidence(kinds, has_any[STRUCTURE], said.get(CONFLICTS, {}), said.get(IDENTIFIERS, {}))
 
 
 def recorded_weights(alignment: AlignmentResult) -> dict[str, Any]:

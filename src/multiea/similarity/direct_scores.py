@@ -15,7 +15,7 @@ from multiea.evidence.evidence import ATTRIBUTES, INSIDE, NAMES, STRUCTURE, Evid
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
 from multiea.similarity.block_scores import BlockScores
-from multiea.similarity.doubt import lower_doubtful, similarity_by_chance
+from multiea.similarity.doubt import LEAST_SURPLUS, lower_doubtful, similarity_by_chance
 from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
 from multiea.similarity.pair_evidence import PairEvidence
@@ -218,6 +218,8 @@ def _with_chance(found: Mapping[Pair, _Candidates], comparison: Comparison, weig
         own = Weights({INSIDE: of_pair})
         left, right = (PairEvidence.of(side, INSIDE, own, kinds).added for side in every.lookalikes[pair])
         unknown = [np.setdiff1d(np.arange(size), known) for size, known in _sides(one, comparison, pair)]
+        if one.evidence.identifiers[unknown[0]][:, unknown[1]].nnz >= LEAST_SURPLUS:
+            continue  # codes are not equal by chance, however alike the entities of each KG are
         candidates = one.evidence.added[unknown[0]][:, unknown[1]].tocsr()
         level = similarity_by_chance(candidates, (left, right), with_names=NAMES in kinds)
         levels |= {} if level is None else {pair: level}

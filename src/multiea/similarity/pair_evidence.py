@@ -23,10 +23,10 @@ SHARE_AGAINST_RIVALS = 0.5  # of conflicts: with all of it, candidates with miss
 class PairEvidence:
     """What two KGs are compared by. A similarity is the weighted mean over the kinds of evidence.
 
-    kinds: that both KGs have; weights: of these, in log-odds. added: the weighted sum of all kinds but structure, less
-    conflicts. parts: the similarities by these kinds, already multiplied by the factors. row_factors, column_factors:
-    above one where an entity lacks some kind, so that the others count more: what is missing is neutral. conflicts:
-    what conflicting values take away, in log-odds.
+    kinds: that both KGs have; weights: of these, in log-odds. added: the weighted sum of all kinds but structure, with
+    identifiers and less conflicts. parts: the similarities by these kinds, already multiplied by the factors.
+    row_factors, column_factors: above one where an entity lacks some kind, so that the others count more: what is
+    missing is neutral. conflicts: what conflicting values take away, in log-odds. identifiers: what equal ones add.
     """
 
     kinds: tuple[str, ...]
@@ -36,6 +36,7 @@ class PairEvidence:
     row_factors: np.ndarray
     column_factors: np.ndarray
     conflicts: sp.csr_array
+    identifiers: sp.csr_array
 
     @classmethod
     def of(cls, evidence: Evidence, pair: Pair, weights: Weights, kinds: tuple[str, ...] | None = None) -> PairEvidence:
@@ -60,15 +61,22 @@ class PairEvidence:
             scaled(evidence.kinds[kind].similarity[pair], factors[0], factors[1]) for kind in kinds if kind != STRUCTURE
         )
         added = _weighted_sum(kinds, own, parts, shape)
-        conflicts = evidence.conflicts.get(pair, no_entries(shape))
-        added = (added + conflicts * np.float32(1 / total)).tocsr()
-        return cls(kinds, own, added, parts, factors[0], factors[1], conflicts)
+        conflicts, identifiers = (
+            said.get(pair, no_entries(shape)) for said in (evidence.conflicts, evidence.identifiers)
+        )
+        added = (added + (conflicts + identifiers) * np.float32(1 / total)).tocsr()
+        return cls(kinds, own, added, parts, factors[0], factors[1], conflicts, identifiers)
+
+    @property
+    def values(self) -> sp.csr_array:
+        """What conflicts and identifiers say, in log-odds, whatever the weights are."""
+        return sp.csr_array(self.conflicts + self.identifiers)
 
     def doubtful(self, by_chance: float | None = None) -> float | None:
         """The similarity of a doubtful candidate, if there are any candidates; by_chance: what chance explains."""
         total = max(self.weights.sum(), 1e-12)
         of_structure = [kind in (STRUCTURE, NEIGHBOURS) for kind in self.kinds]
-        against = self.conflicts * np.float32((1 - SHARE_AGAINST_RIVALS) / total)
+        against = (self.conflicts * (1 - SHARE_AGAINST_RIVALS) + self.identifiers) * np.float32(1 / total)
         most = 1 - float(self.weights[of_structure].sum() / total)
         level = doubtful_similarity((self.added - against).tocsr(), most, with_structure=STRUCTURE in self.kinds)
         if level is None or by_chance is None or STRUCTURE in self.kinds:
@@ -122,8 +130,8 @@ class PairEvidence:
             rights.append(is_right[entries])
             chosen.append(entries)
         every = np.concatenate(chosen)
-        conflicts = values_at(self.conflicts, row[every], column[every])
-        return Examples(self.kinds, features[every], np.concatenate(queries), np.concatenate(rights), conflicts)
+        values = values_at(self.values, row[every], column[every])
+        return Examples(self.kinds, features[every], np.concatenate(queries), np.concatenate(rights), values)
 
     def rescored(self, scores: SparseScores, other: PairEvidence, features: np.ndarray | None = None) -> SparseScores:
         """The same pairs by the same evidence with other weights, and hence other factors; features: of the scores."""
@@ -133,14 +141,14 @@ class PairEvidence:
         factors /= self.row_factors[row] * self.column_factors[column]
         total = max(other.weights.sum(), 1e-12)
         values = factors * (features @ (other.weights / total))
-        values += values_at(other.conflicts, row, column) / total
+        values += values_at(other.values, row, column) / total
         return scores.with_values(torch.from_numpy(np.maximum(values, 1e-9)).to(scores.values))
 
 
 def _weighted_sum(
     kinds: Sequence[str], weights: np.ndarray, parts: Sequence[sp.csr_array], shape: tuple[int, int]
 ) -> sp.csr_array:
-    """The part of all kinds but structure in similarities, before conflicts."""
+    """The part of all kinds but structure in similarities, before conflicts and identifiers."""
     added = no_entries(shape)
     of_parts = [weight for kind, weight in zip(kinds, weights, strict=True) if kind != STRUCTURE]
     for weight, part in zip(of_parts, parts, strict=True):

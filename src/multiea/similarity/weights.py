@@ -63,15 +63,15 @@ class Examples:
     """Candidates of entities whose counterpart is known, for one pair of KGs.
 
     kinds: of evidence; features: (candidates, kinds); query: the entity to which each candidate belongs, rising from 0
-    without gaps; is_right: which candidate is the counterpart, exactly one per query. conflicts: what conflicting
-    values say, in log-odds, whatever the weights are; 0 for nothing.
+    without gaps; is_right: which candidate is the counterpart, exactly one per query. values: what conflicting
+    values and equal identifiers say, in log-odds, whatever the weights are; 0 for nothing.
     """
 
     kinds: tuple[str, ...]
     features: np.ndarray
     query: np.ndarray
     is_right: np.ndarray
-    conflicts: np.ndarray | float = 0.0
+    values: np.ndarray | float = 0.0
 
     def of_structure(self) -> Examples:
         """The same candidates by structure alone: its kinds with their default weights, in units of the first."""
@@ -135,7 +135,7 @@ def _fit(parts: Sequence[Examples], kinds: Sequence[str], prior: np.ndarray, dev
 def _log_likelihood(part: Examples, weights: np.ndarray) -> tuple[float, np.ndarray]:
     """The log-likelihood and its gradient."""
     starts = np.flatnonzero(np.r_[True, part.query[1:] != part.query[:-1]])
-    score = part.features @ weights + part.conflicts
+    score = part.features @ weights + part.values
     highest = np.maximum.reduceat(score, starts)
     odds = np.exp(score - highest[part.query])
     totals = np.add.reduceat(odds, starts)

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from multiea.foundation.errors import InputError, OutputError
+from multiea.foundation.mapped_arrays import tracked
 from multiea.tasks.shards import Array, Arrays, Form
 
 SHARD, DRAFTS = ".shard", ".drafts"
@@ -157,7 +158,8 @@ def _new_array(file: Path, shape: tuple[int, ...], dtype: Any) -> Array:
 def _mapped(file: Path) -> Array:
     with _damage_worded(file):
         try:
-            return np.load(file, mmap_mode="r", allow_pickle=False)  # type: ignore[no-any-return]
+            mapped: Any = np.load(file, mmap_mode="r", allow_pickle=False)
+            return tracked(mapped)
         except ValueError:  # an empty array cannot be mapped
             array: Array = np.load(file, allow_pickle=False)
             array.flags.writeable = False
