@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from multiea.data.seed_split import ENOUGH_VALIDATION_SEEDS
+from multiea.evaluation.unmatched_kgs import FEW_MATCHED, doubts_of_kgs
 from multiea.foundation.errors import counted
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import Calibration
@@ -18,7 +19,6 @@ LOW_F1 = 0.5
 FEW_PAIRS = 20
 WIDE = 0.3  # an interval of F1; 50 validation seeds, of 250 seeds, never have a wider one
 NORMAL = 1.96  # standard errors on either side of the mean that hold 95% of a normal distribution
-FEW_MATCHED = 0.1  # share of the entities of a KG, the best matched one
 ENOUGH_SEEDS = 50  # from here on some seeds are set aside for validation
 MANY_SEEDS = 5 * ENOUGH_VALIDATION_SEEDS
 STRUCTURE, NAMES = "structure", "names"
@@ -73,11 +73,12 @@ def doubts(alignment: AlignmentResult) -> list[str]:
     task, settings = alignment.task, alignment.settings
     known = len(task.seeds) + len(task.open_seeds) + len(task.validation)
     wants_none = not settings.uses_propagation and not settings.training.validation_ratio and not len(task.validation)
+    hardly_matched = doubts_of_kgs(alignment)
     if not known:
-        return _doubts_without_seeds(alignment)
+        return _doubts_without_seeds(alignment) or hardly_matched
     if wants_none:
-        return []
-    words = []
+        return hardly_matched
+    words = hardly_matched
     if f1 is not None and f1 < LOW_F1:
         words.append(
             f"pair F1 on validation seeds is low, {f1:.2f} ({counted(pairs, 'pair')}): many groups are probably wrong "
