@@ -103,8 +103,10 @@ def name_by_values(
 
 def possible_names(kg: KnowledgeGraph) -> list[str]:
     """The properties that may be the name of a KG without any names, the best first; nothing says that they are."""
+    if kg.names is not None or kg.given_names["name"].is_not_null().any() or not len(kg.literals):
+        return []
     roles = roles_of_kg(kg)
-    if (roles["role"] == NAME).any() or kg.given_names["name"].is_not_null().any() or not len(kg.literals):
+    if (roles["role"] == NAME).any():
         return []
     excluded = [one for one in roles["property"] if one in kg.property_roles or is_no_name(plain_word(one))]
     found = name_candidates_by_values(kg.literals, excluded, len(kg.entities))
