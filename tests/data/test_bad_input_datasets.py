@@ -25,6 +25,15 @@ def test_a_folder_with_fewer_than_two_kgs_is_refused(tmp_path: Path, files: dict
     assert_says(message, tmp_path, "a data set of", "KG", "expected at least two files, one per KG", ".tsv", *files)
 
 
+def test_of_json_the_kind_that_is_read_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    said = "Of JSON, JSON Lines is read: files ending in .jsonl, with one object per line"
+    assert_says(refusal(tmp_path, {"en.tsv": TSV, "people.json": '{"id": 1}'}), said)
+    with pytest.raises(MultiEAError, match=said):
+        multiea.load([tmp_path / "en.tsv", tmp_path / "people.json"])
+    multiea.load(write_files(tmp_path / "two", {**GOOD, "people.json": ' [{"id": 1}]', "settings.json": "{}"}))
+    assert f"not read: people.json. {said}" in caplog.text
+
+
 def test_an_empty_list_of_files_is_refused() -> None:
     with pytest.raises(MultiEAError, match="a data set of no files; expected a path, several, or tables"):
         multiea.load([])

@@ -40,6 +40,12 @@ def test_groups_of_unknown_entities_are_counted_and_the_first_five_named(tmp_pat
     assert "'no1' (fr" not in message
 
 
+def test_a_misspelt_kg_in_the_header_gets_a_suggestion(tmp_path: Path) -> None:
+    message = refusal(tmp_path, {**GOOD, "seeds.tsv": "en\tfrr\na\tx\n"})
+    assert_says(message, f"{tmp_path / 'seeds.tsv'}, line 1: the header names 'frr', which is not a KG")
+    assert_says(message, "expected KG names from: en, fr. Did you mean 'fr'? The first line of a groups file")
+
+
 def test_lenient_reading_drops_unknown_entities_with_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -167,7 +173,7 @@ def test_a_header_with_an_unknown_kg_is_named(tmp_path: Path, name: str) -> None
 
 def test_groups_without_a_header_are_named(tmp_path: Path) -> None:
     message = refusal(tmp_path, {**GOOD, "groups.tsv": "a\tx\nb\ty\n"})
-    assert_says(message, f"{tmp_path / 'groups.tsv'}, line 1: the header names 'a', 'x', which is not a KG", "header")
+    assert_says(message, f"{tmp_path / 'groups.tsv'}, line 1: the header names 'a', 'x', which are no KGs", "header")
 
 
 def test_a_ragged_line_of_groups_is_named(tmp_path: Path) -> None:

@@ -131,3 +131,27 @@ def test_an_unknown_column_is_named_with_the_most_similar_one(tmp_path: Path) ->
     toml = '[kgs.en]\nfile = "en.csv"\ncolumns = ["who", "does", "whom"]\n[kgs.fr]\nfile = "fr.tsv"\n'
     message = refusal(tmp_path, {"en.csv": "who,dose,whom\na,r,b\n", "fr.tsv": OTHER, "dataset.toml": toml})
     assert_says(message, f"{tmp_path / 'en.csv'}, line 1", "unknown column 'does'", "Did you mean 'dose'?")
+
+
+def test_a_field_with_the_separator_of_a_csv_file_is_named_with_its_line(tmp_path: Path) -> None:
+    records = "id;name\n1;Anna Berg\n2;Ben; Roth\n3;Cara Nu\n"
+    message = refusal(tmp_path, {"en.csv": records, "fr.csv": "id,name\n1,Anna Berg\n"})
+    assert_says(message, f"{tmp_path / 'en.csv'}, line 3: 3 fields", "expected 2 as in the first line", "semicolons")
+    assert_says(message, "Put a field that contains semicolons in quotes", 'delimiter = ";"')
+
+
+@pytest.mark.parametrize("columns", ["id,name", "id,name,city", "country,city"])
+def test_an_index_that_pandas_wrote_is_recognised(tmp_path: Path, columns: str) -> None:
+    rows = [f"{row},x{row}" + ",y" * columns.count(",") for row in range(3)]
+    message = refusal(tmp_path, {"en.csv": "\n".join([f",{columns}", *rows]), "fr.tsv": OTHER})
+    assert_says(message, f"{tmp_path / 'en.csv'}, line 1: column 1 has no name", "to_csv(index=False)")
+
+
+@pytest.mark.parametrize(
+    ("encoding", "name"), [("utf-16", "utf-16"), ("utf-16-le", "utf-16le"), ("utf-16-be", "utf-16be")]
+)
+@pytest.mark.parametrize("text", ["id,name\n1,Anna\n2,Ben\n", "id,name\n1,Jürgen\n2,Ben\n"])
+def test_utf_16_is_recognised(tmp_path: Path, encoding: str, name: str, text: str) -> None:
+    message = refusal(tmp_path, {"en.csv": text.encode(encoding), "fr.tsv": OTHER})
+    assert_says(message, f"{tmp_path / 'en.csv'}, line 1: not UTF-8 but {name.upper()}", f"iconv -f {name} -t utf-8")
+    assert "latin1" not in message

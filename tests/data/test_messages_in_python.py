@@ -46,7 +46,8 @@ def test_hints_about_ids_speak_of_columns(table: pl.DataFrame, hint: str) -> Non
 
 def test_the_warning_about_ids_speaks_of_columns(caplog: pytest.LogCaptureFixture) -> None:
     multiea.load({"a": A, "b": B})
-    assert caplog.text.count("to use another, rename it to id") == 2
+    assert caplog.text.count("to use another, rename it to id") == 1
+    assert "the first has the ids, because its values are unique: 'nr' of KG 'a', 'nr' of KG 'b'" in caplog.text
     assert "dataset.toml" not in caplog.text
 
 
@@ -101,9 +102,30 @@ def test_a_run_of_tables_in_memory_exports_from_python_and_afterwards_says_what_
     assert outcome.code == 0, outcome.output
 
 
+@pytest.mark.parametrize("as_table", [True, False], ids=["table", "list"])
+def test_messages_about_seeds_speak_of_values_and_not_of_lines(as_table: bool) -> None:
+    def refusal_of(*seeds: dict[str, str]) -> str:
+        with pytest.raises(InputError) as error:
+            multiea.load({"left": A, "right": B}, seeds=pl.DataFrame(seeds) if as_table else list(seeds))
+        message = str(error.value)
+        assert "line" not in message
+        assert "--lenient" not in message
+        return message
+
+    unknown_kg = refusal_of({"left": "q1", "rigth": "zq1"})
+    assert unknown_kg.startswith("the groups name 'rigth', which is not a KG; expected KG names from: left, right.")
+    assert "Did you mean 'right'? Each group is given by KG names and ids, {'a': 'x', 'b': 'y'}" in unknown_kg
+    unknown_id = refusal_of({"left": "q1", "right": "zq1"}, {"left": "nobody", "right": "zq2"})
+    assert unknown_id.startswith("1 entity in the groups is not in the KG: 'nobody' (left, group 2); expected ids of")
+    assert "drop them with lenient=True" in unknown_id
+    twice = refusal_of({"left": "q1", "right": "zq1"}, {"left": "q1", "right": "zq2"})
+    assert "is in two groups (groups 1 and 2; 1 such case)" in twice
+
+
 def test_a_run_of_tables_is_opened_again_without_the_warnings_of_its_readers(tmp_path: Path) -> None:
     folder, run = write_files(tmp_path / "files", {"a.csv": A.write_csv(), "b.csv": B.write_csv()}), tmp_path / "run"
-    assert "no column is named id" in invoke("align", folder, "--out", run).output
+    said = "no column is named id; the first has the ids, because its values are unique: 'nr' of a.csv, 'nr' of b.csv;"
+    assert invoke("align", folder, "--out", run).output.count(said) == 1
     assert "no column is named id" not in invoke("explain", run, "a/q1").output
     report = invoke("report", run).output
     assert "without the triples: the sources are tables, which have none" in report

@@ -12,7 +12,7 @@ import pytest
 import multiea
 from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
-from multiea.data.properties import attributes_of, names_of, properties_of
+from multiea.data.properties import attributes_of, names_of, possible_names, properties_of
 from support.command_line import invoke
 from support.datasets import write_files
 
@@ -32,7 +32,7 @@ OTHERS = {
 
 def table_kg(columns: Mapping[str, list[str]], roles: Mapping[str, str] | None = None) -> KnowledgeGraph:
     builder = KnowledgeGraphBuilder("a", roles)
-    ids = pl.Series([f"q{row}" for row in range(6)])
+    ids = pl.Series([f"q{row}" for row in range(max(map(len, columns.values())))])
     for name, values in columns.items():
         same = [pl.repeat(text, len(values), eager=True) for text in (name, "")]
         builder.add_literals(ids[: len(values)], same[0], pl.Series(values), same[1])
@@ -106,3 +106,58 @@ def test_in_python_the_message_speaks_of_roles(caplog: pytest.LogCaptureFixture)
     multiea.load({"a": table, "b": table.rename({"Ort": "name"})})
     assert 'roles={"Ort": "attribute"}' in caplog.text
     assert "dataset.toml" not in caplog.text
+
+
+MAKERS, THINGS = ["Acme", "Borea", "Celtis", "Dorado", "Evora", "Fjell"], ["Bohrer", "Mixer", "Lampe", "Router"]
+PRODUCTS = [f"{thing} {maker} {{}}, schwarz" for maker in MAKERS for thing in THINGS]
+
+
+@pytest.mark.parametrize("model", ["D5{}", "X-2{}", "GTX10{}"])
+def test_worded_texts_with_model_numbers_are_names(model: str) -> None:
+    values = [text.format(model.format(row)) for row, text in enumerate(PRODUCTS)]
+    assert table_kg({"Bezeichnung": values}).name_by_values == "Bezeichnung"
+
+
+WITH_NUMBERS = {
+    "quantities": [text.format(f"{row} ml") for row, text in enumerate(PRODUCTS)],
+    "addresses": [f"Obere {maker} Straße {row}, 10{row} Ulm" for row, maker in enumerate(MAKERS)],
+    "house numbers with a letter": [f"{row}B {maker} Street, Old Town" for row, maker in enumerate(MAKERS)],
+    "dates": [f"Monday, {row + 1} {month} 1972" for row, month in enumerate(["May", "June", "July", "March", "April"])],
+    "songs with their place": [f"{row:02d} The {maker} of Love" for row, maker in enumerate(MAKERS)],
+    "sensors that differ in codes": [f"Temperature sensor T{row} hall H{row % 3}" for row in range(24)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", list(WITH_NUMBERS))
+def test_other_texts_with_numbers_are_candidates_only(kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    values = WITH_NUMBERS[kind]
+    ids = range(len(values))
+    task = multiea.load(
+        {"a": pl.DataFrame({"id": ids, "zzz": values}), "b": pl.DataFrame({"id": ids, "name": CITIES[0]})}
+    )
+    assert task.kgs[0].name_by_values is None
+    assert "KG 'a' has no names; candidates: 'zzz' ('" in caplog.text
+    assert 'choose with multiea.load(..., roles={"zzz": "name"})' in caplog.text
+
+
+@pytest.mark.parametrize("column", ["codes", "IATA codes", "numbers", "web addresses", "e-mail addresses", "street"])
+def test_values_that_are_no_texts_are_no_candidates(column: str) -> None:
+    assert not possible_names(table_kg({column: OTHERS[column]}))
+
+
+def test_what_the_user_decided_is_no_candidate_and_a_kg_with_names_needs_none() -> None:
+    places = [f"{row:02d} The {maker} of Love" for row, maker in enumerate(MAKERS)]
+    assert possible_names(table_kg({"zzz": places})) == ["zzz"]
+    assert not possible_names(table_kg({"zzz": places}, {"zzz": "attribute"}))
+    assert not possible_names(table_kg({"zzz": places, "name": CITIES}))
+
+
+def test_inspect_and_align_name_the_candidates(tmp_path: Path) -> None:
+    addresses = [f"{row}B {maker} Street, Old Town" for row, maker in enumerate(MAKERS)]
+    table = pl.DataFrame({"id": [f"q{row}" for row in range(6)], "place of work": addresses})
+    other = table.rename({"place of work": "work"})
+    folder = write_files(tmp_path / "data", {"a.csv": table.write_csv(), "b.csv": other.write_csv()})
+    for outcome in (invoke("inspect", folder), invoke("align", folder, "--out", tmp_path / "run")):
+        assert outcome.code == 0, outcome.output
+        said = "KG 'a' has no names; candidates: 'place of work' ('0B Acme Street, Old Town'); choose with --names"
+        assert outcome.output.count(said) == 1

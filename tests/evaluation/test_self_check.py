@@ -15,7 +15,7 @@ import multiea
 from multiea import Alignment, AlignSettings, Groups, Task, Training
 from multiea.cli.main import app
 from multiea.data.write import write_task
-from multiea.evaluation.self_check import confidence_basis, doubts, evidence_used, validation_scores
+from multiea.evaluation.self_check import confidence_basis, doubts, evidence_used, f1_interval, validation_scores
 from multiea.grouping.calibration import Calibration
 from support.tasks import two_tables
 
@@ -46,7 +46,7 @@ def test_without_seeds_confidences_are_estimated_and_nothing_is_doubted() -> Non
     alignment = multiea.align(two_tables(12))
     assert evidence_used(alignment) == ["names", "attributes"]
     assert confidence_basis(alignment) == "estimated without seeds"
-    assert validation_scores(alignment) == {"pair_f1": None, "pairs": 0}
+    assert validation_scores(alignment) == {"pair_f1": None, "low": None, "high": None, "pairs": 0, "groups": 0}
     assert not doubts(alignment)
 
 
@@ -88,6 +88,27 @@ def test_a_good_score_on_enough_pairs_is_not_doubted(aligned: Alignment) -> None
     assert len(doubts(replace(aligned, calibration=Calibration(examples=19, validation_f1=0.49)))) == 2
 
 
+@pytest.mark.parametrize(
+    ("f1", "groups", "low", "high"), [(0.71, 8, 0.37, 0.91), (1.0, 10, 0.72, 1.0), (0.0, 9, 0.0, 0.3)]
+)
+def test_few_validation_groups_give_a_wide_interval(f1: float, groups: int, low: float, high: float) -> None:
+    calibration = Calibration(examples=30, validation_f1=f1, validation_groups=groups)
+    assert f1_interval(calibration) == pytest.approx((low, high), abs=0.01)
+
+
+def test_a_wide_interval_is_doubted_and_fifty_groups_never_give_one(aligned: Alignment) -> None:
+    few = Calibration(examples=30, validation_f1=0.71, validation_groups=8)
+    (doubt,) = doubts(replace(aligned, calibration=few))
+    assert "pair F1 may be anything from 0.37 to 0.91, judged by 8 groups only" in doubt
+    assert "250 or more seeds over all KGs (now 135)" in doubt
+    for f1 in (0.5, 0.8, 1.0):
+        assert not doubts(replace(aligned, calibration=replace(few, validation_f1=f1, validation_groups=50)))
+
+
+def test_a_run_of_an_earlier_version_has_no_interval() -> None:
+    assert f1_interval(Calibration(examples=30, validation_f1=0.71)) is None
+
+
 def test_an_encoder_trained_without_validation_seeds_is_not_doubted(small: Task) -> None:
     training = Training(dimensions=16, epochs=1, validation_ratio=0.0)
     alignment = multiea.align(small, engine="gcn-align", training=training)
@@ -103,7 +124,9 @@ def test_the_command_prints_evidence_and_f1_and_warns(small: Task, tmp_path: Pat
     assert result.exit_code == 0, result.output
     assert "\nevidence: structure\n" in result.stdout
     f1 = multiea.open(tmp_path / "run").calibration.validation_f1
-    assert f"\npair F1 on validation seeds: {f1:.2f}\n" in result.stdout
+    validation = json.loads((tmp_path / "run" / "metrics.json").read_text(encoding="utf-8"))["validation"]
+    interval = f"95% interval {validation['low']:.2f} to {validation['high']:.2f} ({validation['groups']} groups)"
+    assert f"\npair F1 on validation seeds: {f1:.2f}, {interval}\n" in result.stdout
     few = CliRunner().invoke(app, [*arguments, "--force", "--train-ratio", "0.05"])
     assert "warning: no pair could be judged by validation seeds" in few.stderr
     assert "pair F1 on validation seeds:" not in few.stdout

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from multiea import Groups
 from multiea.evaluation.reliability import scores_of_confidence
 from multiea.grouping.calibration import Calibration, calibrate
+from multiea.grouping.judging import scores_of_pairs
 
 NAMES = ("a", "b")
 
@@ -43,6 +45,18 @@ def test_the_threshold_drops_groups_that_are_mostly_wrong() -> None:
     kept = calibrate(found, inside, known).apply(found, inside)
     assert 190 <= len(kept.groups) <= 230
     assert (kept.confidence[:190] > 0.5).all()
+
+
+@pytest.mark.parametrize("with_evidence", [False, True])
+def test_the_f1_on_validation_seeds_is_that_of_the_groups_at_the_threshold(with_evidence: bool) -> None:
+    """With evidence the threshold is never below 0.35, although a lower one has a better F1 here."""
+    score = np.concatenate([np.full(30, 0.9), np.full(50, 0.02)])
+    right = np.concatenate([np.ones(30, dtype=bool), np.arange(50) < 15])
+    found, inside, known = pairs_of_score(score, right)
+    calibration = calibrate(found, inside, known, with_evidence=with_evidence)
+    kept = calibration.apply(found, inside).groups
+    assert calibration.validation_f1 == pytest.approx(scores_of_pairs(kept, known)["f1"])
+    assert calibration.validation_groups == 80
 
 
 def test_without_known_groups_the_score_itself_is_the_confidence() -> None:

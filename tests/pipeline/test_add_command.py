@@ -109,6 +109,19 @@ def test_errors_are_one_line_and_write_nothing(folder: Path, tmp_path: Path, wor
     assert not list(tmp_path.iterdir())
 
 
+def test_a_run_of_tables_is_told_to_be_aligned_again(tmp_path: Path) -> None:
+    table = "id,name\n" + "".join(f"{row},{name}\n" for row, name in enumerate(["Oslo", "Bergen", "Lyon", "Graz"]))
+    for kg in ("a", "b", "c"):
+        (tmp_path / f"{kg}.csv").write_text(table)
+    (tmp_path / "seeds.tsv").write_text("a\tc\n1\t1\n")
+    run("align", tmp_path / "a.csv", tmp_path / "b.csv", "--out", tmp_path / "run", "--no-progress")
+    words = [tmp_path / "run", tmp_path / "c.csv", "--seeds", tmp_path / "seeds.tsv", "--out", tmp_path / "run2"]
+    output = run("add", *words, "--no-progress", code=2)
+    assert "tables without triples, and a KG is added by structure alone; expected KGs with triples" in output
+    assert "the old groups keep their ids: multiea align DATASET --previous RUN --out RUN2" in output
+    assert "with_triples" not in output
+
+
 def test_a_run_that_others_grow_from_is_not_overwritten(folder: Path) -> None:
     words = ["--seeds", folder / "seeds4.tsv", "--force", "--no-progress"]
     for target in ("run3", "run2"):

@@ -61,6 +61,19 @@ def test_names_that_are_nowhere_similar_are_not_called_missing(tmp_path: Path, e
         multiea.align(Task([table_kg("a", name=CITIES), table_kg("b", name=OTHERS)]), evidence=evidence)
 
 
+@pytest.mark.parametrize("with_cities", ["a", "b"])
+def test_tables_with_nothing_in_common_may_have_attributes_in_one_of_them_only(
+    tmp_path: Path, with_cities: str
+) -> None:
+    names = {"a": ["Xenia Zorn", "Quirin Pohl"], "b": ["Anna Berg", "Ben Roth"]}
+    tables = {kg: pl.DataFrame({"id": ["7", "8"], "name": of_kg}) for kg, of_kg in names.items()}
+    tables[with_cities] = tables[with_cities].with_columns(city=pl.Series(["Ulm", "Kiel"]))
+    files = {f"{kg}.csv": table.write_csv() for kg, table in tables.items()}
+    error = refused("align", write_files(tmp_path, files), "--out", tmp_path / "run")
+    assert "the names of a, b have nothing in common" in error
+    assert f"only {with_cities} has attributes" in error
+
+
 @pytest.mark.parametrize("rows", [1, 6, 60])
 def test_names_that_all_entities_share_are_not_called_nothing_in_common(rows: int) -> None:
     kgs = [table_kg("a", name=["Unknown"] * rows), table_kg("b", name=["unknown"] * rows)]

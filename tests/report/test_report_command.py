@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -23,7 +24,7 @@ def report(*words: object) -> tuple[int, str]:
 def test_the_page_of_a_run_has_all_sections(run_folder: Path) -> None:
     code, output = report(run_folder, "--no-progress")
     assert code == 0, output
-    assert "written to" in output
+    assert re.search(r"written to .*report.html: [1-9][0-9.]* (kB|MB), in", output)
     text = checked_text(run_folder / "report.html")
     assert headings(run_folder / "report.html") == list(SECTIONS)
     task = multiea.open(run_folder, with_triples=True).task

@@ -80,10 +80,10 @@ def test_the_summary_says_which_evidence_was_used_and_that_confidences_are_estim
 
 def test_the_summary_warns_of_a_low_score_on_validation_seeds(tmp_path: Path) -> None:
     alignment = chain_alignment(2, 20, seeds=5)
-    calibration = Calibration(threshold=0.3, examples=12, validation_f1=0.25)
+    calibration = Calibration(threshold=0.3, examples=12, validation_f1=0.25, validation_groups=10)
     replace(alignment, calibration=calibration).report(tmp_path / "page.html")
     text = checked_text(tmp_path / "page.html")
-    assert "F1 of pairs on the validation seeds is 25.0%." in text
+    assert "F1 of pairs on the validation seeds is 25.0%, 95% interval 8.1% to 55.8%, judged by 10 groups." in text
     assert "Warning: pair F1 on validation seeds is low, 0.25" in text
     assert "Warning: only 12 pairs could be judged" in text
 

@@ -48,6 +48,7 @@ def report(
         answer = {"out": str(file), "bytes": size, "seconds": seconds, "sections": titles, "missing": missing}
         print_json(answer | {"groups": len(subject.found)})
         return
-    out.print(f"written to {file}: {size / 1e6:.1f} MB, in {seconds:.1f} s; open it in a browser")
+    shown = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size, 1000) / 1e3:.0f} kB"
+    out.print(f"written to {file}: {shown}, in {seconds:.1f} s; open it in a browser")
     for what, why in missing.items():
         out.print(f"without the {what}: {why}")

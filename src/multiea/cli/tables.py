@@ -49,7 +49,7 @@ def show_process(alignment: AlignmentResult) -> None:
 
 def _show_confidence_basis(alignment: AlignmentResult) -> None:
     """What confidences are based on, and F1 of pairs on validation seeds."""
-    from multiea.evaluation.self_check import ESTIMATED, confidence_basis  # deferred: imports torch
+    from multiea.evaluation.self_check import ESTIMATED, confidence_basis, f1_interval  # deferred: imports torch
 
     calibration = alignment.calibration
     unmatched = f"members below {calibration.threshold:.2f} stay unmatched"
@@ -65,7 +65,11 @@ def _show_confidence_basis(alignment: AlignmentResult) -> None:
     else:
         out.print("confidences: plain scores, not probabilities; there were too few seeds to calibrate on")
     if calibration.validation_f1 is not None:
-        out.print(f"pair F1 on validation seeds: {calibration.validation_f1:.2f}")
+        words = f"pair F1 on validation seeds: {calibration.validation_f1:.2f}"
+        if (interval := f1_interval(calibration)) is not None:
+            groups = counted(calibration.validation_groups, "group")
+            words += f", 95% interval {interval[0]:.2f} to {interval[1]:.2f} ({groups})"
+        out.print(words)
 
 
 def show_open_seeds(run: Run) -> None:

@@ -21,6 +21,7 @@ BLOCK_BYTES = 8 << 20
 LONGEST_RECORD = 64 << 20
 NEWLINE, QUOTE = ord("\n"), ord('"')
 GZIP_MAGIC = b"\x1f\x8b"
+LOOKED_AT = 200  # bytes, to recognise UTF-16
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -128,7 +129,29 @@ def end_of_last_record(data: bytes, *, quoted: bool) -> int:
     return int(outside[-1]) + 1 if len(outside) else 0
 
 
+def _utf_16(start: bytes) -> str:
+    """The name of a UTF-16 encoding that a file begins with; empty if it does not.
+
+    It is known by its first bytes, or without them by the zero bytes of letters.
+    """
+    if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    zeros = [start[first:LOOKED_AT:2].count(0) for first in (0, 1)]
+    least = min(len(start), LOOKED_AT) // 4
+    if least and max(zeros) > least and not min(zeros):
+        return "utf-16be" if zeros[0] else "utf-16le"
+    return ""
+
+
 def _refuse_other_encodings(path: Path, block: Block) -> None:
+    if block.first_line == 1 and (utf_16 := _utf_16(block.data)):
+        raise InputError(
+            f"not UTF-8 but {utf_16.upper()}",
+            path=path,
+            line=1,
+            expected="UTF-8 text",
+            hint=f"Convert it, for example with iconv -f {utf_16} -t utf-8; in Excel, save it as CSV UTF-8",
+        )
     if block.data.isascii():
         return
     try:

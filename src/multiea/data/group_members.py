@@ -13,13 +13,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from multiea.data.knowledge_graph import ABSENT, Indices, KnowledgeGraph
-from multiea.foundation.errors import InputError, counted
+from multiea.foundation.errors import InputError, counted, did_you_mean
 from multiea.foundation.offsets import offsets
 
 log = logging.getLogger("multiea")
 SIDES = ("left", "right")
 MISSING_SCHEMA = {"entity": pl.String, "kg": pl.String}
+MOST_SHOWN = 5  # unknown names of KGs
 LENIENT_HINT = "Correct them, or drop them with --lenient (lenient=True in Python)"
+LENIENT_HINT_IN_PYTHON = "Correct them, or drop them with lenient=True"
 JointIds = NDArray[np.int64]
 Lines = Sequence[int] | NDArray[np.int64]
 
@@ -40,13 +42,7 @@ def members_from_table(
     kg_names = tuple(kg.name for kg in kgs)
     unknown_kgs = [column for column in table.columns if column not in kg_names]
     if unknown_kgs:
-        raise InputError(
-            f"the header names {', '.join(map(repr, unknown_kgs[:5]))}, which is not a KG",
-            path=path,
-            line=1,
-            expected=f"KG names from: {', '.join(kg_names)}",
-            hint="The first line of a groups file is a header with one KG name per column",
-        )
+        _refuse_unknown_kgs(unknown_kgs, kg_names, path)
     members = np.full((table.height, len(kgs)), ABSENT, dtype=np.int32)
     missing: list[pl.DataFrame] = []
     for column, kg in enumerate(kgs):
@@ -56,11 +52,35 @@ def members_from_table(
         cells = cells.set(cells == "", None)
         members[:, column] = kg.positions(cells)
         unknown = cells.is_not_null() & pl.Series(members[:, column] == ABSENT)
-        places = [f"{kg.name}, line {lines[int(row)]:,}" for row in unknown.arg_true()]
+        places = [f"{kg.name}, {_row_word(path)} {lines[int(row)]:,}" for row in unknown.arg_true()]
         missing.append(pl.DataFrame({"entity": cells.filter(unknown), "kg": places}, schema=MISSING_SCHEMA))
     dropped = _refused_or_dropped(pl.concat(missing) if missing else pl.DataFrame(), path, lenient=lenient)
     _refuse_entities_in_two_groups(kgs, members, lines, path)
     return _in_canonical_order(kgs, _without_single_members(members, path, dropped))
+
+
+def _refuse_unknown_kgs(unknown: Sequence[str], kg_names: Sequence[str], path: Path | None) -> None:
+    """Raises an error for columns, or in Python keys, that are no names of KGs."""
+    are = "is not a KG" if len(unknown) == 1 else "are no KGs"
+    listed = ", ".join(map(repr, unknown[:MOST_SHOWN])) + (", ..." if len(unknown) > MOST_SHOWN else "")
+    suggestion = did_you_mean(unknown[0], kg_names).strip()
+    form = (
+        "Each group is given by KG names and ids, {'a': 'x', 'b': 'y'}, or as a row of a table with one column per KG"
+        if path is None
+        else "The first line of a groups file is a header with one KG name per column"
+    )
+    raise InputError(
+        f"{'the groups name' if path is None else 'the header names'} {listed}, which {are}",
+        path=path,
+        line=None if path is None else 1,
+        expected=f"KG names from: {', '.join(kg_names)}",
+        hint=f"{suggestion} {form}".strip(),
+    )
+
+
+def _row_word(path: Path | None) -> str:
+    """What to call a row of a table of groups, which in Python has no line."""
+    return "group" if path is None else "line"
 
 
 def members_from_links(
@@ -158,7 +178,12 @@ def _refused_or_dropped(missing: pl.DataFrame, path: Path | None, *, lenient: bo
         ", ..." if missing.height > 5 else ""
     )
     if not lenient:
-        raise InputError(what, path=path, expected="entities that occur in the KG's file", hint=LENIENT_HINT)
+        raise InputError(
+            what,
+            path=path,
+            expected="ids of entities of the KG" if path is None else "entities that occur in the KG's file",
+            hint=LENIENT_HINT_IN_PYTHON if path is None else LENIENT_HINT,
+        )
     return what
 
 
@@ -174,10 +199,10 @@ def _refuse_entities_in_two_groups(
             first, second = order[repeated[0]], order[repeated[0] + 1]
             raise InputError(
                 f"entity '{kg.entities[int(column[first])]}' of KG '{kg.name}' is in two groups "
-                f"(lines {lines[first]:,} and {lines[second]:,}; {counted(len(repeated), 'such case')})",
+                f"({_row_word(path)}s {lines[first]:,} and {lines[second]:,}; {counted(len(repeated), 'such case')})",
                 path=path,
                 expected="each entity in at most one group",
-                hint="Join the two groups into one line, or remove one of them",
+                hint="Join the two groups, or remove one of them",
             )
 
 

@@ -15,6 +15,7 @@ from multiea.data.raw_dataset import RawDataset
 from multiea.data.readers import read_given_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
+from multiea.data.readers.record_ids import one_warning_for_all_tables
 from multiea.data.role_choices import by_role, check_roles, refuse_unknown_roles, warn_of_names_by_values
 from multiea.data.tables_in_memory import read_tables
 from multiea.data.task import Task
@@ -50,7 +51,8 @@ def load(
     warnings = _Warnings()
     log.addHandler(warnings)
     try:
-        raw = _read(source, seeds, lenient=lenient, roles=roles)
+        with one_warning_for_all_tables():
+            raw = _read(source, seeds, lenient=lenient, roles=roles)
         refuse_unknown_roles(raw.kgs, roles)
         warn_of_names_by_values(raw.kgs, in_memory=isinstance(source, Mapping))
     except OSError as error:  # a path that the system refuses, such as one that is too long

@@ -18,7 +18,7 @@ from multiea.data.name_words import (
     name_candidates,
     plain_word,
 )
-from multiea.data.names_by_values import property_like_names
+from multiea.data.names_by_values import name_candidates_by_values, property_like_names
 from multiea.data.readable_ids import readable_ids
 
 if TYPE_CHECKING:
@@ -99,6 +99,18 @@ def name_by_values(
     excluded = [one for one in roles["property"] if one in given or is_no_name(plain_word(one))]
     found = property_like_names(literals, excluded, len(entities))
     return found if found is not None and readable_ids(entities).is_empty() else None
+
+
+def possible_names(kg: KnowledgeGraph) -> list[str]:
+    """The properties that may be the name of a KG without any names, the best first; nothing says that they are."""
+    if kg.names is not None or kg.given_names["name"].is_not_null().any() or not len(kg.literals):
+        return []
+    roles = roles_of_kg(kg)
+    if (roles["role"] == NAME).any():
+        return []
+    excluded = [one for one in roles["property"] if one in kg.property_roles or is_no_name(plain_word(one))]
+    found = name_candidates_by_values(kg.literals, excluded, len(kg.entities))
+    return found if found and readable_ids(kg.entities).is_empty() else []
 
 
 def meant_by(asked: str, properties: Collection[str]) -> list[str]:

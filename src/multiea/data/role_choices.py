@@ -9,12 +9,13 @@ from typing import Any
 import polars as pl
 
 from multiea.data.knowledge_graph import KnowledgeGraph
-from multiea.data.properties import ATTRIBUTE, IGNORE, NAME, PROPERTY_ROLES, meant_by
+from multiea.data.properties import ATTRIBUTE, IGNORE, NAME, PROPERTY_ROLES, meant_by, possible_names, properties_of
 from multiea.data.readers import unknown_property
 from multiea.foundation.errors import InputError, SettingError, is_text, unknown
 from multiea.settings.data import Data
 
 log = logging.getLogger("multiea")
+LONGEST_EXAMPLE = 40
 SETTINGS = {NAME: "names", ATTRIBUTE: "attributes", IGNORE: "ignore"}
 
 
@@ -38,7 +39,7 @@ def refuse_unknown_roles(kgs: Sequence[KnowledgeGraph], roles: Mapping[str, str]
 
 
 def warn_of_names_by_values(kgs: Sequence[KnowledgeGraph], *, in_memory: bool) -> None:
-    """Says for each KG which property is its name because of its values, and how to choose another.
+    """Says for each KG which property is its name because of its values, or may be, and how to choose another.
 
     in_memory: whether the KGs were given in Python, without files.
     """
@@ -55,6 +56,21 @@ def warn_of_names_by_values(kgs: Sequence[KnowledgeGraph], *, in_memory: bool) -
                 kg.name_by_values,
                 change,
             )
+        elif candidates := possible_names(kg):
+            examples = dict(properties_of(kg).select("property", "example").iter_rows())
+            shown = ", ".join(f"'{one}' ('{_shortened(examples[one])}')" for one in candidates)
+            first = candidates[0]
+            choose = (
+                f'multiea.load(..., roles={{"{first}": "name"}})'
+                if in_memory
+                else f"--names '{first}', or names = [...] in dataset.toml"
+            )
+            log.warning("KG '%s' has no names; candidates: %s; choose with %s", kg.name, shown, choose)
+
+
+def _shortened(value: str) -> str:
+    text = " ".join(value.split())
+    return text if len(text) <= LONGEST_EXAMPLE else f"{text[:LONGEST_EXAMPLE]}..."
 
 
 def by_role(roles: Mapping[str, str] | None) -> dict[str, Any]:

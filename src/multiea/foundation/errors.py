@@ -101,6 +101,10 @@ def resolve(word: str, choices: Mapping[str, Choice], *, what: str) -> Choice:
 def unknown(word: str, choices: Iterable[str], *, what: str) -> str:
     """The message for an unknown name: all choices, and the most similar one as a suggestion."""
     names = list(choices)
-    similar = difflib.get_close_matches(str(word), names, n=1)
-    suggestion = f" Did you mean '{similar[0]}'?" if similar else ""
-    return f"unknown {what} '{word}'; choose one of: {', '.join(names)}.{suggestion}"
+    return f"unknown {what} '{word}'; choose one of: {', '.join(names)}.{did_you_mean(word, names)}"
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> str:
+    """A question that suggests the most similar name, after a space; empty if none is similar."""
+    similar = difflib.get_close_matches(str(word), list(names), n=1)
+    return f" Did you mean '{similar[0]}'?" if similar else ""

@@ -27,13 +27,15 @@ class Calibration:
 
     coefficients: of the constant, of the pair's score and of the mean score of its group, both as logits. examples: the
     number of pairs it was learned from; with none, no seed judged it. validation_f1: of pairs, on the validation
-    seeds and at the threshold, where there are examples. most: the highest probability there is.
+    seeds and at the threshold, where there are examples. validation_groups: the number of validation seeds behind it,
+    0 in runs that did not count them. most: the highest probability there is.
     """
 
     coefficients: tuple[float, ...] = (0.0, 1.0, 0.0)
     threshold: float = 0.0
     examples: int = 0
     validation_f1: float | None = None
+    validation_groups: int = 0
     most: float = 1.0
 
     @classmethod
@@ -131,13 +133,18 @@ def calibrate(groups: Groups, inside: np.ndarray, known: Groups, *, with_evidenc
     member_confidence = _member_means(learned.probabilities(inside))
     lower = np.minimum(member_confidence[:, :, None], member_confidence[:, None, :])
     level = lower[judged]  # a pair is kept if both members are kept
-    kept = level[:, None] >= THRESHOLDS
-    pairs_known = np.triu(known.overlap(), 1).sum()
-    f1 = 2 * (weight * truth @ kept) / (weight @ kept + pairs_known)
-    best = float(f1.max())
-    threshold = float(THRESHOLDS[f1 >= best - 1e-9].mean())
+    pairs_known = int(np.triu(known.overlap(), 1).sum())
+
+    def f1_at(thresholds: np.ndarray) -> np.ndarray:
+        kept = level[:, None] >= thresholds
+        return np.asarray(2 * (weight * truth @ kept) / (weight @ kept + pairs_known))
+
+    f1 = f1_at(THRESHOLDS)
+    threshold = float(THRESHOLDS[f1 >= f1.max() - 1e-9].mean())
     threshold = max(threshold, LEAST_CONFIDENCE) if with_evidence else threshold
-    return replace(learned, threshold=threshold, validation_f1=best)
+    reached = float(f1_at(np.array([threshold]))[0])  # less than the best F1 where the threshold had to be raised
+    count = int((known.sizes > 1).sum())
+    return replace(learned, threshold=threshold, validation_f1=reached, validation_groups=count)
 
 
 def _expected_threshold(calibration: Calibration, inside: np.ndarray) -> float:

@@ -85,7 +85,8 @@ def values_in_common(task: Task, kind: str) -> list[str]:
     tables = []
     for number, kg in enumerate(task.kgs):
         value = VALUES[kind](kg)["name" if kind == NAMES else "value"].unique()
-        tables.append(pl.DataFrame({"value": value, "text": plain_text(value), "kg": [number] * len(value)}))
+        columns = {"value": value, "text": plain_text(value)}
+        tables.append(pl.DataFrame(columns).with_columns(kg=pl.lit(number)))
     several = pl.concat(tables).filter(pl.col("text") != "").filter(pl.col("kg").n_unique().over("text") > 1)
     return several.sort("text", "kg", "value").unique("text", keep="first", maintain_order=True)["value"].to_list()
 

@@ -29,11 +29,7 @@ def grown_task(
     their members in the new KG are unknown. path: the file of the seeds, for errors.
     """
     refuse_known_name(before, kg)
-    if not any(len(one.triples) for one in before.kgs):
-        raise InputError(
-            "the KGs of the alignment have no triples",
-            hint="Open the run with multiea.open(run, with_triples=True)",
-        )
+    _refuse_kgs_without_triples(before, in_memory=path is None)
     names = (*before.kg_names, kg.name)
     for groups in (seeds, held_out):
         if groups is not None and groups.kg_names != names:
@@ -62,6 +58,26 @@ def grown_task(
     name = f"{before.name} + {kg.name}"
     origin = Origin(warnings=before.origin.warnings)
     return Task(kgs, known.take(~is_open), to_score, open_seeds=open_seeds, name=name, origin=origin)
+
+
+def _refuse_kgs_without_triples(before: Task, *, in_memory: bool) -> None:
+    """Raises an error for KGs without triples: tables of records, or an opened run without its data."""
+    if any(len(one.triples) for one in before.kgs):
+        return
+    if not any(len(one.literals) for one in before.kgs):
+        raise InputError(
+            "the KGs of the alignment have no triples",
+            expected="KGs with triples",
+            hint="Open the run with multiea.open(run, with_triples=True)",
+        )
+    again = (
+        "multiea.align(task, previous=alignment)" if in_memory else "multiea align DATASET --previous RUN --out RUN2"
+    )
+    raise InputError(
+        "the KGs of the run are tables without triples, and a KG is added by structure alone",
+        expected="KGs with triples",
+        hint=f"Align all tables again, together with the new one; the old groups keep their ids: {again}",
+    )
 
 
 def unite_groups(known: Groups, more: Groups, kgs: Sequence[KnowledgeGraph], what: str) -> Groups:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multiea.evaluation.self_check import ESTIMATED, confidence_basis, doubts, evidence_used
+from multiea.evaluation.self_check import ESTIMATED, confidence_basis, doubts, evidence_used, f1_interval
 from multiea.foundation.errors import SENTENCE_ENDS, counted
 from multiea.grouping.calibration import Calibration
 from multiea.report.markup import Cell, Content, Html, Section, element, joined, note, paragraph, percent, table
@@ -87,8 +87,14 @@ def _unmatched(calibration: Calibration) -> str:
 
 
 def _validation(calibration: Calibration) -> str:
-    f1 = calibration.validation_f1
-    return "" if f1 is None else f"F1 of pairs on the validation seeds is {percent(f1)}."
+    f1, interval = calibration.validation_f1, f1_interval(calibration)
+    if f1 is None:
+        return ""
+    words = f"F1 of pairs on the validation seeds is {percent(f1)}"
+    if interval is not None:
+        low, high = map(percent, interval)
+        words += f", 95% interval {low} to {high}, judged by {counted(calibration.validation_groups, 'group')}"
+    return f"{words}."
 
 
 def _open_seeds(subject: Subject) -> list[Html]:

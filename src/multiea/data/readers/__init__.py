@@ -54,6 +54,7 @@ GROUP_READERS: Mapping[str, GroupReader] = {
     "sssom": read_sssom,
     **{name: read_same_as(rdf_format) for name, rdf_format in RDF_FORMATS.items()},
 }
+JSON_HINT = "Of JSON, JSON Lines is read: files ending in .jsonl, with one object per line; a .json file is not"
 EXTENSIONS = {  # the first that fits counts
     ".sssom.tsv": "sssom",
     ".tsv": "tsv",
@@ -167,6 +168,7 @@ def _format_of(path: Path) -> str:
             "unknown format",
             path=path,
             expected=f"a name ending in one of {', '.join(EXTENSIONS)} (or that with .gz or .zip)",
-            hint=f"Or name its format in dataset.toml: {', '.join(KG_READERS)}",
+            hint=f"{JSON_HINT}. " * (path.suffix == ".json")
+            + f"Or name its format in dataset.toml: {', '.join(KG_READERS)}",
         )
     return known[1]

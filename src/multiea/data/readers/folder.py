@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from multiea.data.files import BYTE_ORDER_MARK
 from multiea.data.raw_dataset import ROLES, RawDataset
-from multiea.data.readers import EXTENSIONS, KG_READERS, read_given_groups, read_kg, stem_and_format
+from multiea.data.readers import EXTENSIONS, JSON_HINT, KG_READERS, read_given_groups, read_kg, stem_and_format
 from multiea.data.readers.dataset_toml import DatasetToml, GroupFile, KgFiles, parsed_toml, refuse_unknown_formats
 from multiea.data.readers.tables import TSV, text_rows
 from multiea.foundation.errors import InputError
@@ -30,8 +31,11 @@ def read_native_folder(folder: Path, *, lenient: bool = False, roles: Mapping[st
             f"a data set of {len(settings.kgs) or 'no'} KG{'s' * (len(settings.kgs) != 1)} (files: {seen})",
             path=folder,
             expected=f"at least two files, one per KG, ending in {', '.join(_kg_extensions())} (also .gz, .zip)",
-            hint="OpenEA and DBP15K folders, and folders with a dataset.toml that names the files, work as well",
+            hint=(f"{JSON_HINT}. " if any(path.suffix == ".json" for path in folder.iterdir()) else "")
+            + "OpenEA and DBP15K folders, and folders with a dataset.toml that names the files, work as well",
         )
+    if arrays := [path.name for path in sorted(folder.glob("*.json")) if _is_json_array(path)]:
+        log.warning("%s: not read: %s. %s", folder, ", ".join(arrays), JSON_HINT)
     return _read(folder, settings, lenient=lenient, roles=roles)
 
 
@@ -95,6 +99,14 @@ def _settings_from_files(folder: Path, except_files: Collection[str] = (), *, wi
     if unread:
         log.warning("%s: not read, because the extensions are unknown: %s", folder, ", ".join(unread))
     return DatasetToml(name=folder.resolve().name, kgs=kgs, entities=entities, **groups)
+
+
+def _is_json_array(path: Path) -> bool:
+    """Whether a JSON file seems to hold a list, such as one of records; others are settings and metadata."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(100).removeprefix(BYTE_ORDER_MARK).lstrip().startswith(b"[")
 
 
 def _refuse_almost_reserved_name(path: Path, stem: str, format_name: str) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 
 import polars as pl
 
@@ -13,6 +16,10 @@ from multiea.data.readers.table_source import TableSource
 from multiea.foundation.errors import InputError, unknown
 
 log = logging.getLogger("multiea")
+MOST_TABLES = 5  # in one warning
+_TABLES_TOLD_TOGETHER: ContextVar[list[tuple[TableSource, str]] | None] = ContextVar(
+    "tables_told_together", default=None
+)
 ID_WORDS = ("id", "iri", "uri", "key", "identifier", "entity", "entityid", "recordid", "recid", "uuid", "guid")
 ID_EXPECTED = "a column of ids named id, iri, uri, key, identifier or KG_id, or a first column without repeated values"
 MIN_ROWS = 3
@@ -33,6 +40,17 @@ def is_header_of_records(first: Sequence[str], others: pl.DataFrame, kg_name: st
     ).item()
     has_name = bool(named_like_names(first)) and others.height >= MIN_ROWS
     return not occurs_again and (has_name or bool(named_like_ids(first, kg_name)))
+
+
+def has_index_without_name(first: Sequence[str], others: pl.DataFrame) -> bool:
+    """Whether a first line is a header in which only the first column has no name, since it numbers the rows.
+
+    pandas writes such a column unless it is told not to.
+    """
+    if not others.height or first[0] or not all(first[1:]):
+        return False
+    numbers = pl.Series(range(others.height)).cast(pl.String)
+    return bool((others.to_series(0) == numbers).all())
 
 
 def refuse_data_as_header(first: Sequence[str], place: TableSource) -> None:
@@ -106,13 +124,46 @@ def _first_column(source: TableSource, is_unique: bool) -> str:
             expected=f"three {what}: head, relation, tail; or records with {ID_EXPECTED}",
             hint=source.id_hint,
         )
-    log.warning(
-        "%s: no column is named id; the first, '%s', has the ids, because its values are unique; %s",
-        source.place,
-        first,
-        "to use another, rename it to id" if source.is_in_memory else 'another: id = "..." in dataset.toml',
-    )
+    together = _TABLES_TOLD_TOGETHER.get()
+    if together is None:
+        _warn_of_first_columns([(source, first)])
+    else:
+        together.append((source, first))
     return first
+
+
+@contextmanager
+def one_warning_for_all_tables() -> Iterator[None]:
+    """Inside, one warning names all tables in which no column is named id and the first has the ids."""
+    together: list[tuple[TableSource, str]] = []
+    before = _TABLES_TOLD_TOGETHER.set(together)
+    try:
+        yield
+    finally:
+        _TABLES_TOLD_TOGETHER.reset(before)
+        if together:
+            _warn_of_first_columns(together)
+
+
+def _warn_of_first_columns(tables: Sequence[tuple[TableSource, str]]) -> None:
+    source, column = tables[0]
+    change = "to use another, rename it to id" if source.is_in_memory else 'another: id = "..." in dataset.toml'
+    if len(tables) == 1:
+        log.warning(
+            "%s: no column is named id; the first, '%s', has the ids, because its values are unique; %s",
+            source.place,
+            column,
+            change,
+        )
+        return
+    named = [f"'{first}' of {_short_place(table)}" for table, first in tables[:MOST_TABLES]]
+    more = len(tables) - MOST_TABLES
+    listed = ", ".join(named) + (f" and of {more:,} more tables" if more > 0 else "")
+    log.warning("no column is named id; the first has the ids, because its values are unique: %s; %s", listed, change)
+
+
+def _short_place(source: TableSource) -> str:
+    return source.place.name if isinstance(source.place, Path) else source.place
 
 
 def _unique_columns(source: TableSource, columns: Sequence[str]) -> list[str]:

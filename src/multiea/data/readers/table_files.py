@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from multiea.data.readers import json_lines
 from multiea.data.readers.excel import excel_rows
 from multiea.data.readers.kg_file import KgFile, TableChoices
 from multiea.data.readers.record_ids import (
+    has_index_without_name,
     is_header_of_records,
     named_like_ids,
     named_like_names,
@@ -105,7 +106,7 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
     if choices.delimiter is not None:
         dialect = Dialect(f"'{choices.delimiter}'", choices.delimiter, quoted=dialect is None)
     dialect = csv_dialect(path) if dialect is None else dialect
-    with closing(text_rows(path, dialect, ROW_EXPECTED)) as blocks:
+    with closing(_text_rows(path, dialect)) as blocks:
         first = next(blocks, None)
     if first is None:
         return  # the builder refuses an empty KG
@@ -113,7 +114,7 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
     line = int(first.lines[0])
     refuse_too_few_fields(header, path, line)
     named = find_columns(header, choices.columns, path)
-    are_records = any(name in RECORDS_ONLY for name in choices.given)
+    are_records = any(name in RECORDS_ONLY for name in choices.given) or has_index_without_name(header, others)
     if (
         named is None
         and len(header) == 3
@@ -121,7 +122,7 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
         and not is_header_of_records(header, others, builder.name)
     ):
         warn_about_header(path, header, others)
-        add_triples(TableSource(path, header, partial(text_rows, path, dialect, ROW_EXPECTED)), (0, 1, 2), builder)
+        add_triples(TableSource(path, header, partial(_text_rows, path, dialect)), (0, 1, 2), builder)
         return
     source = TableSource(path, header, partial(_rows_below_header, path, dialect, header), line)
     if named is not None and not are_records:
@@ -131,9 +132,18 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
     add_records(source, choices, builder)
 
 
+def _text_rows(path: Path, dialect: Dialect) -> Generator[Rows]:
+    """The rows of a text table, with what to do about a line that has another number of fields."""
+    hint = None
+    if dialect.quoted:
+        separator = f'delimiter = "{dialect.shown_separator}"'
+        hint = f"Put a field that contains {dialect.name} in quotes. Read with {separator}; dataset.toml sets another"
+    return text_rows(path, dialect, ROW_EXPECTED, hint)
+
+
 def _rows_below_header(path: Path, dialect: Dialect, header: list[str]) -> Iterator[Rows]:
     """The rows of a text table without its first, with the names of the header where these are unique."""
-    for number, rows in enumerate(text_rows(path, dialect, ROW_EXPECTED)):
+    for number, rows in enumerate(_text_rows(path, dialect)):
         table, lines = rows.table, rows
         if len(set(header)) == len(header):
             table = table.rename(dict(zip(table.columns, header, strict=True)))

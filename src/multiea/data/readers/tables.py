@@ -28,6 +28,11 @@ class Dialect:
     separator: str
     quoted: bool
 
+    @property
+    def shown_separator(self) -> str:
+        """The separator as in dataset.toml."""
+        return self.separator.replace("\t", "\\t")
+
 
 TSV = Dialect("tabs", "\t", quoted=False)
 CSV = Dialect("commas", ",", quoted=True)
@@ -48,23 +53,31 @@ class Rows:
 
 
 def csv_dialect(path: Path) -> Dialect:
-    """The first of commas, semicolons and tabs that divides all first lines into the same number of fields."""
+    """The first of commas, semicolons and tabs that divides all first lines into the same number of fields.
+
+    If none does, the one with the most lines like the first, so that the error names a line that differs.
+    """
     with closing(line_blocks(path, quoted=True)) as blocks:
         data = next((block.data for block in blocks), b"")
     head = data[:BYTES_FOR_DIALECT]
     head = head[: end_of_last_record(head, quoted=True)] or data
+    best, most_alike = CSV, 0.0
     for dialect in (CSV, *OTHER_CSV):
         try:
             fields = _Records(path, Block(1, head), dialect).fields
         except InputError:  # quotes that mean nothing in this dialect
             continue
-        if len(fields) and fields[0] > 1 and (fields == fields[0]).all():
-            return dialect
-    return CSV
+        alike = float((fields == fields[0]).mean()) if len(fields) and fields[0] > 1 else 0.0
+        if alike > most_alike:
+            best, most_alike = dialect, alike
+    return best
 
 
-def text_rows(path: Path, dialect: Dialect, expected: str) -> Generator[Rows]:
-    """The rows of a file in blocks. Each must have as many fields as the first, or the error names its line."""
+def text_rows(path: Path, dialect: Dialect, expected: str, hint: str | None = None) -> Generator[Rows]:
+    """The rows of a file in blocks. Each must have as many fields as the first, or the error names its line.
+
+    hint: what to do about a line with another number of fields.
+    """
     fields: int | None = None
     for block in line_blocks(path, quoted=dialect.quoted):
         records = _Records(path, block, dialect)
@@ -79,7 +92,7 @@ def text_rows(path: Path, dialect: Dialect, expected: str) -> Generator[Rows]:
                 path=path,
                 line=records.line(wrong[0]),
                 expected=f"{fields} as in the first line, separated by {dialect.name}: {expected}",
-                hint=COMMENT_HINT if block.first_line == 1 and block.data.startswith(b"#") else None,
+                hint=COMMENT_HINT if block.first_line == 1 and block.data.startswith(b"#") else hint,
             )
         try:
             # Our own header keeps polars from mistaking the first bytes for a byte order mark or compressed data.
