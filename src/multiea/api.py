@@ -282,11 +282,10 @@ def align_and_save(
     check_kind(settings, AlignSettings, "settings", "a multiea.AlignSettings")
     out = path_of(out, "a run folder")
     refuse_existing(out, "run", force=force)
-    resources = resources or Resources()
-    refuse_overlap(out, resources.work_folder)
+    refuse_overlap(out, resources)
     if settings.data.grown_from is not None:
         refuse_replacing_earlier_runs(out, settings.data.grown_from)
-    with prepared(resources, beside=out) as place:
+    with prepared(resources or Resources(), beside=out) as place:
         task = load_task(settings) if task is None else task
         check_can_be_saved(task)
         if rerun_of is not None:

@@ -14,9 +14,12 @@ LOCK = ".lock"  # a file: network file systems do not lock folders for other mac
 
 
 @contextmanager
-def locked(folder: Path, otherwise: str) -> Iterator[None]:
-    """Keeps other processes out; the system opens the lock again however this one ends. otherwise: the error."""
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+def locked(folder: Path, otherwise: str, file: str = LOCK) -> Iterator[None]:
+    """Keeps other processes out; the system opens the lock again however this one ends. otherwise: the error.
+
+    file: what is locked, a file in the folder that is never replaced.
+    """
+    handle = os.open(folder / file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         with suppress(OSError):  # some file systems have no locks
             try:

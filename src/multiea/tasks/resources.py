@@ -27,10 +27,12 @@ class Resources:
             path_of(self.work_folder, "a work folder")
 
 
-def refuse_overlap(out: Path, work_folder: str | Path | None) -> None:
+def refuse_overlap(out: Path, resources: Resources | None) -> None:
     """Refuses, before long work, an output inside of the work folder or the other way round."""
-    if work_folder is None:
+    if resources is None or resources.work_folder is None:
         return
-    work, result = Path(work_folder).resolve(), out.resolve()
+    work, result = Path(resources.work_folder).resolve(), out.resolve()
     if work.is_relative_to(result) or result.is_relative_to(work):
-        raise OutputError(f"--out {out} and --work-folder {work_folder} overlap; choose two folders beside each other")
+        raise OutputError(
+            f"--out {out} and --work-folder {resources.work_folder} overlap; choose two folders beside each other"
+        )

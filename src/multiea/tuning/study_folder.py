@@ -94,7 +94,7 @@ def study_folder(out: Path, task: Task, settings: AlignSettings, space: SearchSp
             (draft / CONFIG).write_text(tomli_w.dumps(without_none(settings.recorded())), encoding="utf-8")
             (draft / SEARCH).write_text(search_file(space), encoding="utf-8")
             (draft / DATABASE).touch()  # empty files are valid
-    with locked(out, f"another process is tuning in {out}; wait for it, or choose another"):
+    with locked(out, f"another process is tuning in {out}; wait for it, or choose another", MARKER):
         _check_same(out, identity)
         yield out / DATABASE
 
