@@ -13,7 +13,9 @@ import pytest
 
 import multiea
 from multiea import Task as AlignmentTask
+from multiea.api import align_and_save
 from multiea.grouping.alignment import AlignmentResult
+from multiea.pipeline import large_propagator
 from multiea.pipeline.align import align as align_task
 from multiea.settings.bootstrapping import Bootstrapping
 from multiea.settings.tree import AlignSettings
@@ -21,6 +23,7 @@ from multiea.similarity import search
 from multiea.tasks.cluster import connected
 from multiea.tasks.folder_shards import FolderShards
 from multiea.tasks.ray_runner import RayRunner
+from multiea.tasks.resources import Resources
 from multiea.tasks.runner import LocalRunner, Task
 from support.quick import SHORT_EMBEDDINGS, align
 from support.ray_cluster import RayCluster, wait_until
@@ -135,3 +138,21 @@ def test_a_cluster_that_loses_a_node_in_each_stage_finds_the_same_groups(
         spread = align_task(small, alone.settings, runner=runner)
     assert runner.lost == runner.working == STAGES
     assert_same(spread, alone)
+
+
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_scores_of_large_kgs_are_the_same_from_a_work_folder(
+    small: AlignmentTask, cluster: RayCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, on_cluster: bool
+) -> None:
+    settings = AlignSettings.default(bootstrap="none")
+    usual = align_and_save(settings, tmp_path / "usual", task=small)
+    monkeypatch.setattr(large_propagator, "BYTES_PER_ENTITY", 1 << 40)  # too much for memory
+    resources = Resources(work_folder=tmp_path / "work", cluster=cluster.address if on_cluster else None)
+    limited = align_and_save(settings, tmp_path / "limited", task=small, resources=resources)
+    assert (tmp_path / "work" / "shards" / "test" / "scores").is_dir()
+    differing = ("seconds", "peak_rss_mb")
+    assert [{k: v for k, v in run.metrics.items() if k not in differing} for run in (limited, usual)] == 2 * [
+        {k: v for k, v in usual.metrics.items() if k not in differing}
+    ]
+    for name in ("groups.tsv", "pairs.parquet", "embeddings.safetensors"):
+        assert (tmp_path / "limited" / name).read_bytes() == (tmp_path / "usual" / name).read_bytes()
