@@ -20,6 +20,7 @@ from multiea.similarity.pools import positions_in_pool
 
 KS = (1, 10, 20)
 QUERIES_AT_ONCE = 1 << 18
+QUERIES_OF_LARGE_KGS = 1 << 15  # each may have many candidates
 
 
 def ranks_of_groups(
@@ -59,8 +60,8 @@ def _ranks_in_blocks(scores: BlockScores, positions: np.ndarray) -> dict[tuple[i
 def _ranks_of_pair(matrix: Matrix, sources: np.ndarray, targets: np.ndarray) -> Tensor:
     ranks = torch.full((len(sources),), torch.nan, dtype=torch.float64)
     known = torch.from_numpy(np.flatnonzero((sources != ABSENT) & (targets != ABSENT)))
-    for start in range(0, len(known), QUERIES_AT_ONCE):
-        some = known[start : start + QUERIES_AT_ONCE]
+    for start in range(0, len(known), QUERIES_OF_LARGE_KGS):
+        some = known[start : start + QUERIES_OF_LARGE_KGS]
         rows, columns = torch.from_numpy(sources)[some], torch.from_numpy(targets)[some]
         ranks[some] = realistic_ranks(*matrix.better_and_tied(rows, columns))
     return ranks
