@@ -124,6 +124,7 @@ def write_page(rows: Sequence[Row]) -> None:
 def part(rows: Sequence[Row]) -> str:
     """The table, and how costs grow."""
     lines = [
+        "",
         "| KGs x entities | triples per KG | `--memory` | seconds | CPU s | peak GiB | M-Hits@1 (all) | pair F1 |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -142,7 +143,7 @@ def part(rows: Sequence[Row]) -> str:
             f"peak with entities ** {peak:.2f}.",
         ]
     cores = " or ".join(str(number) for number in sorted({row.cores for row in rows}))
-    return "\n".join([*lines, "", f"On {cores} cores. Made by `python benchmarks/command_growth.py`."]) + "\n"
+    return "\n".join([*lines, "", f"On {cores} cores. Made by `python benchmarks/command_growth.py`.", ""]) + "\n"
 
 
 if __name__ == "__main__":
