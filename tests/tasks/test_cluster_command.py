@@ -270,7 +270,7 @@ def test_a_work_folder_and_an_output_that_overlap_are_refused(data: Path, tmp_pa
 
 def test_an_address_that_cannot_be_looked_up_is_refused(data: Path, earlier: Path) -> None:
     message = refused_align(data, earlier, "--cluster", "a..b:6379")
-    assert message.startswith("no Ray cluster answers at a..b:6379 (")
+    assert message.startswith("no Ray cluster answers at a..b:6379 (not a valid host name); check")
 
 
 def test_a_full_disk_in_the_work_folder_is_named(

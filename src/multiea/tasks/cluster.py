@@ -169,6 +169,8 @@ def _check_answers(host: str, port: int) -> None:
         is_ray = speaks_grpc(host, port, ANSWER_WITHIN)
     except (OSError, UnicodeError) as error:  # the second where a part of the host is empty or too long
         reason = "no answer" if isinstance(error, TimeoutError) else getattr(error, "strerror", None) or str(error)
+        if isinstance(error, UnicodeError):
+            reason = "not a valid host name"
         raise SettingError(
             f"no Ray cluster answers at {host}:{port} ({reason}); check the address and that the cluster runs: "
             "`ray status` on its head node"
