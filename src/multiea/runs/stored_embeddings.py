@@ -120,11 +120,12 @@ def _blocks(whole: Embeddings, rows: np.ndarray, dtype: torch.dtype) -> Iterator
         for first in range(0, len(wanted), ROWS_AT_ONCE):
             place = order[first : first + ROWS_AT_ONCE]
             some = whole[torch.from_numpy(wanted[place]).to(whole.device)]
-            numbers[place] = some.numbers.cpu().to(dtype).numpy()
+            numbers[place] = some.numbers.to(dtype).cpu().numpy()
             release_pages()
         yield block
 
 
 def _are_exact_in_half(whole: Embeddings, rows: np.ndarray) -> bool:
     """Whether half precision loses nothing."""
-    return all(torch.equal(block.half().float(), block) for block in _blocks(whole, rows, torch.float32))
+    places = torch.from_numpy(rows).to(whole.device).split(ROWS_AT_ONCE)
+    return all(torch.equal(block.half().float(), block.float()) for block in (whole[some].numbers for some in places))

@@ -1,7 +1,7 @@
 """Search: for each entity its most similar candidates in another KG, without a whole similarity matrix.
 
 Up to a size every pair is compared, block by block. Above it, blocking selects the pairs to compare: two entities whose
-signatures share no mark would hardly be similar.
+signatures share no mark would hardly be similar. A GPU compares all pairs of far larger KGs.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from multiea.similarity.many_kgs import best_of_block
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
+from multiea.similarity.threshold_search import pairs_above_thresholds
 
 SMALL_NUMBERS = 1 << 19  # pairs that are compared at once, without estimates
 ALL_ROWS_UP_TO, EVERY_NTH_ROW, MOST_ROWS = 512, 8, 2048  # the sample of rows that estimates column thresholds
-EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to this many pairs, comparing all of them is faster
+EXACT_PAIRS = {"cpu": 1e9, "cuda": 4e12}  # up to this many pairs, comparing all of them is faster
+SORTED_PAIRS = {"cuda": 1e10}  # up to this many, the best of whole rows are looked for; elsewhere always
 SEARCHES = {
     "exact": "every pair of entities is compared",
     "restricted": "blocking: only entities that share nearby marks are compared, since the KGs are large",
@@ -56,8 +58,12 @@ def search(
     if signatures is not None and not is_exact((len(left), len(right)), left.device):
         count = min(count, SHARED if added is None else SHARED_WITH_EVIDENCE)
         keys = pairs_sharing_marks(signatures, count)
-        return _cosines_of(left, right, keys, added).best_of_rows_and_columns(count)
-    return _search_all_pairs(left, right, count, added)
+    elif len(left) * len(right) > SORTED_PAIRS.get(left.device.type, np.inf):
+        count = min(count, SHARED if added is None else SHARED_WITH_EVIDENCE)
+        keys = pairs_above_thresholds(left, right, count)
+    else:
+        return _search_all_pairs(left, right, count, added)
+    return _cosines_of(left, right, keys, added).best_of_rows_and_columns(count)
 
 
 def sparse_scores(matrix: sp.csr_array, device: torch.device) -> SparseScores:
