@@ -137,7 +137,10 @@ class Embeddings:
 
     def cosines(self, other: Embeddings) -> Tensor:
         """The cosines of all pairs, (n, m)."""
-        products = self.products(other).float()
+        return self.as_cosines(self.products(other).float(), other)
+
+    def as_cosines(self, products: Tensor, other: Embeddings) -> Tensor:
+        """Products of the numbers of all pairs, as floating-point numbers, in whose memory the cosines then are."""
         own, others = self.multipliers, other.multipliers
         products = products if others is None else products.mul_(others)
         return products if own is None else products.mul_(own[:, None])
