@@ -224,12 +224,12 @@ def _neighbours_by_relation(edges: OutgoingEdges, parts: Tensor, numbers: Tensor
     """
     width = parts.shape[2]
     entry_weights = (edges.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
-    result = parts.new_empty(len(edges.entities), len(entry_weights), width)
+    result = parts.new_empty(len(edges.entities), len(entry_weights) * width)
     at_once = max(1, ENTRIES_AT_ONCE.get(parts.device.type, 1) // max(1, edges.pattern.entries))
     at_once = math.gcd(1 << (at_once.bit_length() - 1), len(parts))
     for start in range(0, len(entry_weights), at_once):
         weights = entry_weights[start : start + at_once]
         some = parts[start % len(parts) :][: len(weights)].reshape(-1, width)
         product = edges.pattern.repeated(weights) @ some
-        result[:, start : start + len(weights)] = product.view(len(weights), -1, width).transpose(0, 1)
-    return result.flatten(1)
+        result[:, start * width :][:, : len(weights) * width] = product.view(len(result), -1)
+    return result
