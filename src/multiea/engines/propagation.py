@@ -231,5 +231,5 @@ def _neighbours_by_relation(edges: OutgoingEdges, parts: Tensor, numbers: Tensor
         weights = entry_weights[start : start + at_once]
         some = parts[start % len(parts) :][: len(weights)].reshape(-1, width)
         product = edges.pattern.repeated(weights) @ some
-        result[:, start * width :][:, : len(weights) * width] = product.view(len(result), -1)
+        result[:, start * width :][:, : len(weights) * width] = product.view(len(result), len(weights) * width)
     return result
