@@ -24,3 +24,15 @@ def test_sparse_operators_match_dense_ones_and_have_correct_gradients() -> None:
     assert torch.autograd.gradcheck(lambda x: gather_rows(x, index), (leaves[0],))
     edges = torch.randn(15, dtype=torch.float64, generator=generator, requires_grad=True)
     assert torch.autograd.gradcheck(lambda e: softmax_over_rows(row, e, 6), (edges,))
+
+
+def test_a_repeated_pattern_multiplies_several_matrices_at_once() -> None:
+    generator = torch.Generator().manual_seed(0)
+    row, column = torch.randint(0, 6, (2, 15), generator=generator)
+    pattern = SparsityPattern(row, column, (6, 7))
+    for times in (1, 3):
+        values = torch.randn(times, pattern.entries, generator=generator)
+        matrices = torch.randn(times, 7, 4, generator=generator)
+        found = (pattern.repeated(values) @ matrices.flatten(0, 1)).view(6, -1)
+        alone = [pattern.matrix(own) @ matrix for own, matrix in zip(values, matrices, strict=True)]
+        assert torch.equal(found, torch.cat(alone, dim=1))

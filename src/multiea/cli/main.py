@@ -11,7 +11,7 @@ import typer
 
 from multiea.cli import add, align, compare, config, data, demo, evaluate, explain, export, report, reproduce, tune
 from multiea.cli.console import out
-from multiea.foundation.memory import keep_freed_blocks
+from multiea.foundation.memory import collect_all_garbage_seldom, keep_freed_blocks
 from multiea.foundation.threads import let_waiting_threads_sleep
 from multiea.foundation.version import __version__
 
@@ -63,6 +63,7 @@ app.add_typer(config.app, name="config")
 def main() -> None:
     """Starts the command line."""
     keep_freed_blocks()
+    collect_all_garbage_seldom()
     let_waiting_threads_sleep()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # runs every `finally`, which removes temporary files
     for stream in (sys.stdout, sys.stderr):

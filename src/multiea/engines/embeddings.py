@@ -16,7 +16,9 @@ from torch import Tensor
 
 LARGEST_INT8 = 127
 LEAST_SCALE = 1e-30  # of embeddings that are zero
-ROWS_AT_ONCE = 4096
+LEAST_LENGTH = 1e-12  # of rows that are scaled to unit length
+NUMBERS_AT_ONCE = 1 << 18  # blocks of rows this small stay in the cache of a processor and take no fresh memory
+FIRST_COLUMNS = 64  # that tell of most embeddings that they are not zero
 FEWEST_DIMENSIONS = 16  # below this, 8 bits are not accurate enough
 
 
@@ -39,32 +41,48 @@ class Embeddings:
 
     @classmethod
     def joined(cls, parts: Sequence[Embeddings]) -> Embeddings:
-        """Several embeddings in a row, of one kind and without factors."""
+        """Several embeddings in a row, of one kind and without factors; in the same memory if they are there so."""
         scales = [part.scale for part in parts if part.scale is not None]
-        return cls(torch.cat([part.numbers for part in parts]), torch.cat(scales) if scales else None)
+        return cls(_joined([part.numbers for part in parts]), torch.cat(scales) if scales else None)
 
     def write(self, start: int, rows: Tensor) -> None:
         """Replaces some embeddings of these 8-bit ones."""
         assert self.scale is not None
-        scale = _scales(rows)
-        self.scale[start : start + len(rows)] = scale
-        self.numbers[start : start + len(rows)] = (rows / scale[:, None]).round_()
+        for place in row_blocks(rows):
+            some = rows[place].float()
+            here = slice(start + place.start, start + place.stop)
+            self.scale[here] = scale = _scales(some)
+            self.numbers[here] = (some / scale[:, None]).round_()
 
     def in_8_bits(self) -> Embeddings:
         """The same in 8 bits, where that makes cosines faster."""
-        if self.scale is not None or self.device.type != "cpu" or self.shape[1] < FEWEST_DIMENSIONS:
-            return self
-        if not has_fast_int8_products():
+        if self.scale is not None or not self._is_faster_in_8_bits:
             return self
         converted = Embeddings.empty_in_8_bits(*self.shape)
         converted.factors = self.factors
-        for start in range(0, len(self), ROWS_AT_ONCE):
-            converted.write(start, self.numbers[start : start + ROWS_AT_ONCE].float())
+        converted.write(0, self.numbers)
         return converted
 
+    def rows_in_8_bits(self, rows: Tensor) -> Embeddings:
+        """Some rows, in 8 bits where that makes cosines faster; few at a time are taken as floating-point numbers."""
+        if self.scale is not None or self.factors is not None or not self._is_faster_in_8_bits:
+            return self[rows].in_8_bits()
+        converted = Embeddings.empty_in_8_bits(len(rows), self.shape[1])
+        for place in row_blocks(converted.numbers):
+            converted.write(place.start, self[rows[place]].numbers)
+        return converted
+
+    @property
+    def _is_faster_in_8_bits(self) -> bool:
+        """Whether 8 bits make cosines faster: not on a GPU, in few dimensions, or on some processors."""
+        return self.device.type == "cpu" and self.shape[1] >= FEWEST_DIMENSIONS and has_fast_int8_products()
+
     def as_stored(self) -> Embeddings:
-        """As a run folder stores them: in 8 bits, or rounded to half precision."""
-        return self if self.scale is not None else Embeddings(self.numbers.half().float())
+        """As a run folder stores them: in 8 bits, or rounded to half precision, in the same memory."""
+        if self.scale is None:
+            for place in row_blocks(self.numbers):
+                self.numbers[place] = self.numbers[place].half()
+        return self
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -106,8 +124,10 @@ class Embeddings:
         """Which embeddings are not zero, (n,), on the CPU."""
         if self.scale is not None:  # no need to read the numbers
             return (self.scale > LEAST_SCALE).cpu()
-        blocks = (self.numbers[start : start + ROWS_AT_ONCE] for start in range(0, len(self), ROWS_AT_ONCE))
-        return torch.cat([torch.zeros(0, dtype=torch.bool), *((block != 0).any(dim=1).cpu() for block in blocks)])
+        known = (self.numbers[:, :FIRST_COLUMNS] != 0).any(dim=1)
+        left = torch.nonzero(~known)[:, 0]  # hardly any but those that are zero
+        known[left] = (self.numbers[left] != 0).any(dim=1)
+        return known.cpu()
 
     def times(self, factors: Tensor) -> Embeddings:
         """The same embeddings, whose cosines are multiplied by factors."""
@@ -132,10 +152,36 @@ class Embeddings:
 
     def cosines(self, other: Embeddings) -> Tensor:
         """The cosines of all pairs, (n, m)."""
-        products = self.products(other).float()
+        return self.as_cosines(self.products(other).float(), other)
+
+    def as_cosines(self, products: Tensor, other: Embeddings) -> Tensor:
+        """Products of the numbers of all pairs, as floating-point numbers, in whose memory the cosines then are."""
         own, others = self.multipliers, other.multipliers
         products = products if others is None else products.mul_(others)
         return products if own is None else products.mul_(own[:, None])
+
+
+def row_blocks(matrix: Tensor) -> list[slice]:
+    """Places of a few rows at a time, on a CPU; elsewhere of all at once."""
+    rows, width = matrix.shape
+    size = max(1, NUMBERS_AT_ONCE // max(1, width)) if matrix.device.type == "cpu" else max(1, rows)
+    return [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+
+
+def normalise_rows(rows: Tensor, out: Tensor | None = None) -> Tensor:
+    """Gives rows unit length, in their own memory or in `out`; zero stays zero."""
+    return torch.div(rows, rows.norm(dim=1, keepdim=True).clamp_min_(LEAST_LENGTH), out=rows if out is None else out)
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor:
+    """Tensors in a row; what split one tensor is undone without a copy."""
+    first, start = parts[0], parts[0].storage_offset()
+    for part in parts:
+        is_next = part.storage_offset() == start and part.is_contiguous() and part.dtype == first.dtype
+        if not is_next or part.untyped_storage().data_ptr() != first.untyped_storage().data_ptr():
+            return torch.cat(list(parts))
+        start += part.numel()
+    return first.as_strided((sum(map(len, parts)), *first.shape[1:]), first.stride())
 
 
 def tensor_of(array: np.ndarray) -> Tensor:

@@ -8,18 +8,17 @@ Nothing is trained. KGs share random numbers and a few d x d matrices, nothing e
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import normalize
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
 from multiea.engines.damping import damp_and_project
-from multiea.engines.embeddings import Embeddings
+from multiea.engines.embeddings import Embeddings, normalise_rows, row_blocks
 from multiea.settings.propagation import FEW_ENTITIES, Propagation, default_dimensions
 
 MOST_KEPT = 1 << 28  # numbers of the states of all KGs: up to so many they are kept for a moment
@@ -75,7 +74,7 @@ class RandomVectors:
 
         projections = projection(sizes.relation_numbers), projection(dimensions // 4)
         all_signs = signs(hops + 1), signs(hops)
-        marks = normalize(torch.randn(groups, dimensions, generator=generator))
+        marks = normalise_rows(torch.randn(groups, dimensions, generator=generator))
         return cls(*projections, *all_signs, marks, int(torch.randint(2**62, (1,), generator=generator)))
 
 
@@ -131,26 +130,35 @@ def embed(
             flows[kg] = flowed
         del flowed
     numbers = damp_and_project(relations, random.to_relation_numbers, settings.relation_discount)
-    result = []
-    for kg, adjacency in enumerate(adjacencies):
-        edges = adjacency.outgoing if outgoing is None else outgoing[kg]
+    edges = [adjacency.outgoing for adjacency in adjacencies] if outgoing is None else outgoing
+    result = _empty([len(of_kg.entities) for of_kg in edges], sizes.width, device, in_8_bits=in_8_bits)
+    for kg, embeddings in enumerate(result):
         views = _Views(flows.pop(kg) if is_kept else flow(kg), numbers[kg], random, settings)
-        result.append(_embed_kg(views, edges, sizes.width, in_8_bits=in_8_bits))
+        _embed_kg(embeddings, views, edges[kg])
     return result
 
 
-def _embed_kg(views: _Views, edges: OutgoingEdges, width: int, *, in_8_bits: bool) -> Embeddings:
-    """The embeddings of the entities of some edges; block by block where they are kept in 8 bits."""
-    if not in_8_bits:
-        rows = torch.empty(len(edges.entities), width, device=edges.entities.device)
-        views.write(rows, edges)
-        return Embeddings(rows)
-    result = Embeddings.empty_in_8_bits(len(edges.entities), width)
+def _empty(counts: Sequence[int], width: int, device: torch.device, *, in_8_bits: bool) -> list[Embeddings]:
+    """Embeddings of each KG to be written to; next to each other, as all are needed together in the end."""
+    if in_8_bits:
+        return [Embeddings.empty_in_8_bits(count, width) for count in counts]
+    return Embeddings(torch.empty(sum(counts), width, device=device)).split(counts)
+
+
+def _embed_kg(embeddings: Embeddings, views: _Views, edges: OutgoingEdges) -> None:
+    """Writes the embeddings of the entities of some edges; those in 8 bits from a few rows at a time."""
+    if embeddings.scale is None:
+        write = views.of(edges)
+        for place in row_blocks(embeddings.numbers):
+            write(place, embeddings.numbers[place])
+        return
     for start, some in edges.blocks():
-        rows = torch.empty(len(some.entities), width)
-        views.write(rows, some)
-        result.write(start, rows)
-    return result
+        write, buffer = views.of(some), None
+        for place in row_blocks(embeddings.numbers[start : start + len(some.entities)]):
+            buffer = torch.empty(place.stop, embeddings.shape[1]) if buffer is None else buffer
+            rows = buffer[: place.stop - place.start]
+            write(place, rows)
+            embeddings.write(start + place.start, rows)
 
 
 def _marked(adjacency: Adjacency, members: Tensor, marks: Tensor) -> Tensor:
@@ -167,17 +175,16 @@ def _flow(adjacency: Adjacency, state: Tensor, random: RandomVectors, settings: 
     columns = state * random.column_signs[0]  # random signs separate hops in one space, as a random projection does
     near = torch.zeros_like(state)
     for hop in range(settings.hops):
-        spread, relation_after = adjacency.neighbours @ state, normalize(adjacency.heads @ state)
+        spread, relation_after = adjacency.neighbours @ state, normalise_rows(adjacency.heads @ state)
         kept = state.mul_((settings.own_weight * adjacency.degrees)[:, None])
-        state = normalize((adjacency.tails @ relation_state).add_(spread).add_(kept))
+        state = normalise_rows((adjacency.tails @ relation_state).add_(spread).add_(kept))
         relation_state = relation_after
-        near.addcmul_(normalize(spread), random.near_signs[hop])
+        near.addcmul_(normalise_rows(spread), random.near_signs[hop])
         columns.addcmul_(state, random.column_signs[hop + 1])
         relations.append(relation_state)
     half = near.shape[1] // 2
-    return _Flow(
-        normalize(columns), near[:, :half] + near[:, half:], normalize(adjacency.neighbours @ state), relations
-    )
+    last = normalise_rows(adjacency.neighbours @ state)
+    return _Flow(normalise_rows(columns), near[:, :half] + near[:, half:], last, relations)
 
 
 class _Views:
@@ -189,19 +196,24 @@ class _Views:
         self._parts = parts.transpose(0, 1).contiguous()  # (parts, n, columns)
         self._relations = torch.cat(flow.relations, 1) @ random.to_relation_view
 
-    def write(self, rows: Tensor, edges: OutgoingEdges) -> None:
-        """Writes the weighted views of some entities side by side into rows, which then have unit length."""
-        views = (
-            _neighbours_by_relation(edges, self._parts, self._numbers),
-            self._last.index_select(0, edges.entities),
-            self._near.index_select(0, edges.entities),
-            edges.relations @ self._relations,
-        )
-        start = 0
-        for weight, view in zip(self._weights, views, strict=True):
-            rows[:, start : start + view.shape[1]] = normalize(view).mul_(math.sqrt(weight))
-            start += view.shape[1]
-        rows /= rows.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    def of(self, edges: OutgoingEdges) -> Callable[[slice, Tensor], None]:
+        """A function that writes the weighted views of some of the entities side by side into rows of unit length.
+
+        It takes the place of the entities among those that the edges leave, and the rows.
+        """
+        by_relation = _neighbours_by_relation(edges, self._parts, self._numbers)
+        of_relations: Tensor = edges.relations @ self._relations
+
+        def write(place: slice, rows: Tensor) -> None:
+            last, near = (part.index_select(0, edges.entities[place]) for part in (self._last, self._near))
+            start = 0
+            for weight, view in zip(self._weights, (by_relation[place], last, near, of_relations[place]), strict=True):
+                part = rows[:, start : start + view.shape[1]]
+                normalise_rows(view, out=part).mul_(math.sqrt(weight))
+                start += view.shape[1]
+            normalise_rows(rows)
+
+        return write
 
 
 def _neighbours_by_relation(edges: OutgoingEdges, parts: Tensor, numbers: Tensor) -> Tensor:
@@ -212,12 +224,12 @@ def _neighbours_by_relation(edges: OutgoingEdges, parts: Tensor, numbers: Tensor
     """
     width = parts.shape[2]
     entry_weights = (edges.relations_of_entry @ numbers).t().contiguous()  # (K, entries)
-    result = parts.new_empty(len(edges.entities), len(entry_weights), width)
+    result = parts.new_empty(len(edges.entities), len(entry_weights) * width)
     at_once = max(1, ENTRIES_AT_ONCE.get(parts.device.type, 1) // max(1, edges.pattern.entries))
     at_once = math.gcd(1 << (at_once.bit_length() - 1), len(parts))
     for start in range(0, len(entry_weights), at_once):
         weights = entry_weights[start : start + at_once]
         some = parts[start % len(parts) :][: len(weights)].reshape(-1, width)
         product = edges.pattern.repeated(weights) @ some
-        result[:, start : start + len(weights)] = product.view(len(weights), -1, width).transpose(0, 1)
-    return result.flatten(1)
+        result[:, start * width :][:, : len(weights) * width] = product.view(len(result), len(weights) * width)
+    return result

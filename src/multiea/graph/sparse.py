@@ -29,7 +29,7 @@ class SparsityPattern:
         rows, columns = keys // shape[1], keys % shape[1]
         self.shape = shape
         self._forward = _compressed(rows, columns, shape[0])
-        self._repeated = self._forward
+        self._repeated: dict[int, tuple[Tensor, Tensor, Tensor]] = {}  # by how often
         self._order = torch.argsort(columns, stable=True)
         self._backward = _compressed(columns[self._order], rows[self._order], shape[1])
 
@@ -47,7 +47,7 @@ class SparsityPattern:
         """Some rows, to multiply with; edges are not known to it."""
         part = copy(self)
         part.shape = (stop - start, self.shape[1])
-        part._forward = part._repeated = _rows_of(*self._forward, start, stop)
+        part._forward, part._repeated = _rows_of(*self._forward, start, stop), {}
         return part
 
     def sum_edges(self, values: Tensor) -> Tensor:
@@ -59,15 +59,29 @@ class SparsityPattern:
         return csr(*self._forward, values, self.shape)
 
     def repeated(self, values: Tensor) -> Tensor:
-        """A block-diagonal matrix that repeats the pattern; values: (times, entries)."""
+        """A matrix that multiplies `times` matrices, one below the other, by the pattern with values of their own.
+
+        values: (times, entries). The product has the first row for each of them, then the second, and so on: seen as
+        (rows, times * width), the products are side by side.
+        """
         times, (rows, columns) = len(values), self.shape
+        if times == 1:
+            return self.matrix(values[0])
+        if times not in self._repeated:
+            self._repeated[times] = self._alternating(times)
+        starts, places, source = self._repeated[times]
+        return csr(starts, places, values.flatten().index_select(0, source), (times * rows, times * columns))
+
+    def _alternating(self, times: int) -> tuple[Tensor, Tensor, Tensor]:
+        """The row starts and columns of a repeated pattern, and for each entry its place among all values."""
         starts, places = self._forward
-        if len(self._repeated[0]) < times * rows + 1:
-            copy = torch.arange(times, device=starts.device)[:, None]
-            ends = starts[1:] + copy * self.entries
-            self._repeated = torch.cat([starts[:1], ends.flatten()]), (places + copy * columns).flatten()
-        starts, places = self._repeated[0][: times * rows + 1], self._repeated[1][: times * self.entries]
-        return csr(starts, places, values.flatten(), (times * rows, times * columns))
+        counts = starts.diff().repeat_interleave(times)
+        row = torch.repeat_interleave(counts)
+        ends = counts.cumsum(0)
+        block = row % times
+        entry = torch.arange(len(row), device=row.device) + (starts[:-1].repeat_interleave(times) - ends + counts)[row]
+        all_starts = torch.cat([starts[:1], ends])
+        return all_starts, places[entry] + block * self.shape[1], block * self.entries + entry
 
     def transposed(self, values: Tensor) -> Tensor:
         """The transposed matrix with these values."""

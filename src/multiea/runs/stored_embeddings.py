@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from multiea.data.task import Task
-from multiea.engines.embeddings import Embeddings
+from multiea.engines.embeddings import NUMBERS_AT_ONCE, Embeddings
 from multiea.foundation.mapped_arrays import release_pages
 from multiea.foundation.offsets import offsets
 from multiea.graph.canonical_order import CanonicalOrder
@@ -20,7 +20,7 @@ from multiea.grouping.alignment import AlignmentResult
 from multiea.runs.layout import EMBEDDING_SCALE
 from multiea.runs.tensor_files import Blocks
 
-ROWS_AT_ONCE = 1 << 14
+ROWS_AT_ONCE = 1 << 14  # of a file that is read, or of embeddings on a GPU
 BLOCK_BYTES = 256 << 20  # each block passes once over the embeddings of a KG
 
 
@@ -117,15 +117,21 @@ def _blocks(whole: Embeddings, rows: np.ndarray, dtype: torch.dtype) -> Iterator
         block = torch.empty((len(wanted), whole.shape[1]), dtype=dtype)
         numbers = block.numpy()  # threads gain nothing in copying rows
         order = np.argsort(wanted, kind="stable")
-        for first in range(0, len(wanted), ROWS_AT_ONCE):
-            place = order[first : first + ROWS_AT_ONCE]
-            some = whole[torch.from_numpy(wanted[place]).to(whole.device)]
-            numbers[place] = some.numbers.to(dtype).cpu().numpy()
+        for place, some in _few_at_once(whole, wanted[order]):
+            numbers[order[place]] = some.to(dtype).cpu().numpy()
             release_pages()
         yield block
 
 
 def _are_exact_in_half(whole: Embeddings, rows: np.ndarray) -> bool:
     """Whether half precision loses nothing."""
-    places = torch.from_numpy(rows).to(whole.device).split(ROWS_AT_ONCE)
-    return all(torch.equal(block.half().float(), block.float()) for block in (whole[some].numbers for some in places))
+    return all(torch.equal(some.half().float(), some.float()) for _, some in _few_at_once(whole, np.sort(rows)))
+
+
+def _few_at_once(whole: Embeddings, rows: np.ndarray) -> Iterator[tuple[slice, Tensor]]:
+    """Places among some rows, and the numbers of these; on a CPU few at a time take no fresh memory."""
+    is_on_cpu = whole.device.type == "cpu"
+    size = max(1, NUMBERS_AT_ONCE // max(1, whole.shape[1])) if is_on_cpu else ROWS_AT_ONCE
+    for start in range(0, len(rows), size):
+        place = slice(start, start + size)
+        yield place, whole[torch.from_numpy(rows[place]).to(whole.device)].numbers

@@ -19,7 +19,7 @@ from multiea.similarity.doubt import LEAST_SURPLUS, lower_doubtful, similarity_b
 from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
 from multiea.similarity.pair_evidence import PairEvidence
-from multiea.similarity.search import is_small, search, search_block, sparse_scores
+from multiea.similarity.search import is_one_block, is_small, search, search_block, sparse_scores
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.sparse_sinkhorn import SAMPLE, OtherCandidates, normalise
@@ -179,6 +179,10 @@ def _candidates(comparison: Comparison, enhancement: Enhancement, pair: Pair) ->
     if of_pair is None and is_small(left, right):
         block = left.cosines(right)
         return _Candidates(search_block(block, count, added), OtherCandidates.of_block(block, sample), own)
+    if of_pair is None and is_one_block(left, right):
+        products = left.products(right).float()
+        others = OtherCandidates.of_products(products, left, right, sample)
+        return _Candidates(search(left, right, count, None, added, left.as_cosines(products, right)), others, own)
     return _Candidates(search(left, right, count, of_pair, added), OtherCandidates.of(left, right, sample), own)
 
 

@@ -64,7 +64,8 @@ class PairEvidence:
         conflicts, identifiers = (
             said.get(pair, no_entries(shape)) for said in (evidence.conflicts, evidence.identifiers)
         )
-        added = (added + (conflicts + identifiers) * np.float32(1 / total)).tocsr()
+        if conflicts.nnz or identifiers.nnz:
+            added = (added + (conflicts + identifiers) * np.float32(1 / total)).tocsr()
         return cls(kinds, own, added, parts, factors[0], factors[1], conflicts, identifiers)
 
     @property

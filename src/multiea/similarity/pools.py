@@ -142,7 +142,7 @@ def _prepared(embeddings: Embeddings, ids: Sequence[np.ndarray], *, is_kept: boo
     """
 
     def of_kg(kg: int) -> Embeddings:
-        return _rows(embeddings, ids[kg]).in_8_bits()
+        return embeddings.rows_in_8_bits(torch.from_numpy(ids[kg]).to(embeddings.device))
 
     prepared = cache(of_kg) if is_kept else of_kg
     return lambda a, b: (prepared(a), prepared(b))

@@ -50,10 +50,12 @@ def search(
     count: int,
     signatures: tuple[Signatures, Signatures] | None = None,
     added: sp.csr_array | None = None,
+    whole: Tensor | None = None,
 ) -> SparseScores:
     """Cosines of about `count` best candidates of each row and of each column; only positive ones are kept.
 
-    added: what other evidence adds to the cosines of some pairs; all these are candidates.
+    added: what other evidence adds to the cosines of some pairs; all these are candidates. whole: the cosines of all
+    pairs, where they are one block and have been computed; they are not kept.
     """
     if signatures is not None and not is_exact((len(left), len(right)), left.device):
         count = min(count, SHARED if added is None else SHARED_WITH_EVIDENCE)
@@ -62,7 +64,7 @@ def search(
         count = min(count, SHARED if added is None else SHARED_WITH_EVIDENCE)
         keys = pairs_above_thresholds(left, right, count)
     else:
-        return _search_all_pairs(left, right, count, added)
+        return _search_all_pairs(left, right, count, added, whole)
     return _cosines_of(left, right, keys, added).best_of_rows_and_columns(count)
 
 
@@ -82,10 +84,13 @@ def _entries(matrix: sp.csr_array, device: torch.device) -> SparseScores:
     return SparseScores(parts[0], parts[1], parts[2], matrix.shape)
 
 
-def _search_all_pairs(left: Embeddings, right: Embeddings, count: int, added: sp.csr_array | None) -> SparseScores:
+def _search_all_pairs(
+    left: Embeddings, right: Embeddings, count: int, added: sp.csr_array | None, whole: Tensor | None
+) -> SparseScores:
     shape = (len(left), len(right))
-    size = max(1, BLOCK_NUMBERS // max(1, shape[1]))
-    whole = left.cosines(right) if shape[0] <= size else None
+    size = _rows_of_block(right)
+    if whole is None and is_one_block(left, right):
+        whole = left.cosines(right)
     thresholds = _column_thresholds(left, right, count, whole)
     keys, values = [], []
     other = None if added is None else _entries(added, left.device)
@@ -118,6 +123,15 @@ def best_of_rows_or_above(block: Tensor, count: int, thresholds: Tensor) -> Tens
     tied = torch.nonzero((best.sum(1) > count) & (lowest > 0))[:, 0]  # which of equal values are chosen, topk decides
     best[tied] = torch.zeros_like(best[tied]).scatter_(1, block[tied].topk(count, dim=1).indices, True)
     return best.logical_or_(above)
+
+
+def is_one_block(left: Embeddings, right: Embeddings) -> bool:
+    """Whether the cosines of all pairs are computed at once."""
+    return len(left) <= _rows_of_block(right)
+
+
+def _rows_of_block(right: Embeddings) -> int:
+    return max(1, BLOCK_NUMBERS // max(1, len(right)))
 
 
 def is_small(left: Embeddings, right: Embeddings) -> bool:
@@ -169,6 +183,8 @@ def highest_of_rank(block: Tensor, rank: int) -> Tensor:
         return np.partition(rows, place, axis=1)[:, place].copy()
 
     count = torch.get_num_threads()
+    if count == 1:
+        return torch.from_numpy(part(block.numpy()))
     with ThreadPoolExecutor(count) as threads:
         return torch.from_numpy(np.concatenate([*threads.map(part, np.array_split(block.numpy(), count))]))
 

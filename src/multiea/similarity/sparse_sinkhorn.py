@@ -34,6 +34,15 @@ class OtherCandidates:
         return cls(_sampled(left, right, count), _sampled(right, left, count))
 
     @classmethod
+    def of_products(cls, products: Tensor, left: Embeddings, right: Embeddings, count: int = SAMPLE) -> OtherCandidates:
+        """The same, where the products of all pairs are there."""
+        rows, columns = slice(None, None, _step(left, count)), slice(None, None, _step(right, count))
+        return cls(
+            left.as_cosines(products[:, columns].clone(memory_format=torch.contiguous_format), right[columns]),
+            right.as_cosines(products[rows].t().clone(memory_format=torch.contiguous_format), left[rows]),
+        )
+
+    @classmethod
     def of_block(cls, block: Tensor, count: int) -> OtherCandidates:
         """The same, where the cosines of all pairs are there."""
         rows, columns = block.shape
@@ -100,9 +109,14 @@ class _Means:
 
 def _sampled(left: Embeddings, right: Embeddings, count: int) -> Tensor:
     """The cosines of each row with a sample of the columns."""
-    sample = right[:: max(1, len(right) // count)]
+    sample = right[:: _step(right, count)]
     size = max(1, BLOCK_NUMBERS // max(1, len(sample)))
     return torch.cat([left[start : start + size].cosines(sample) for start in range(0, max(len(left), 1), size)])
+
+
+def _step(embeddings: Embeddings, count: int) -> int:
+    """Every how many embeddings one belongs to a sample."""
+    return max(1, len(embeddings) // count)
 
 
 def mean_mass(sampled: Tensor, lowest: Tensor, highest: float, temperature: float) -> Tensor:
