@@ -90,3 +90,22 @@ def test_without_known_groups_pairs_that_would_lower_the_expected_f1_are_dropped
     found, inside, _ = pairs_of_score(score, np.ones(40, dtype=bool))
     kept = calibrate(found, inside, Groups.empty(NAMES), with_evidence=True).apply(found, inside)
     assert sorted(kept.groups.members[:, 0].tolist()) == list(range(20))
+
+
+def test_only_without_known_groups_a_low_uncontested_score_lowers_a_confidence() -> None:
+    score = np.full(40, 0.9)
+    found, inside, known = pairs_of_score(score, np.ones(40, dtype=bool))
+    uncontested = np.where(np.arange(40)[:, None, None] < 20, 1.0, 0.1) * np.ones_like(inside)
+    learned = calibrate(found, inside, known, with_evidence=True)
+    assert len(set(learned.apply(found, inside, None, uncontested).confidence.ravel())) == 1
+    unjudged = calibrate(found, inside, Groups.empty(NAMES), with_evidence=True)
+    lowered = unjudged.apply(found, inside, None, uncontested)
+    clear = lowered.groups.members[:, 0] < 20
+    np.testing.assert_allclose(lowered.confidence[~clear] / lowered.confidence[clear], 0.7, rtol=1e-6)
+
+
+def test_uncontested_scores_drop_nobody() -> None:
+    found, inside, _ = pairs_of_score(np.linspace(0.05, 0.9, 40), np.ones(40, dtype=bool))
+    calibration = calibrate(found, inside, Groups.empty(NAMES), with_evidence=True)
+    before, after = (calibration.apply(found, inside, None, one) for one in (None, np.zeros_like(inside)))
+    assert sorted(after.groups.members[:, 0]) == sorted(before.groups.members[:, 0])

@@ -13,7 +13,10 @@ from torch.nn.functional import normalize
 from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import NAMES, STRUCTURE, Evidence, EvidenceOfKind
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.direct_scores import Comparison, compare, direct_scores
+from multiea.similarity.block_scores import BlockScores
+from multiea.similarity.direct_scores import AllCompared, Compared, Comparison, compare, direct_scores
+from multiea.similarity.sparse_scores import SparseScores
+from multiea.similarity.sparse_sinkhorn import OtherCandidates
 from multiea.similarity.weights import UNJUDGED, Weights
 
 SIZE, NAMED = 40, 30
@@ -110,3 +113,25 @@ def test_what_seeds_alone_have_does_not_change_the_scale_of_what_is_doubtful() -
         assert not compared.pairs[PAIR].has_structure
         levels.append(compared.pairs[PAIR].doubtful)
     assert levels[0] == pytest.approx(levels[1])
+
+
+def test_an_uncontested_score_depends_on_rivals_that_others_take() -> None:
+    """Two siblings with nearly equal candidates: the better pair of one leaves the other pair to each other."""
+    similarity = torch.tensor([[0.9, 0.8], [0.85, 0.84]])
+    rows, columns = torch.tensor([[0, 0, 1, 1], [0, 1, 0, 1]])
+    blocks = {PAIR: SparseScores(rows, columns, similarity.flatten(), (2, 2))}
+    nothing = OtherCandidates(torch.full((2, 1), -9.0), torch.full((2, 1), -9.0))
+    similarities = BlockScores.of(blocks, (2, 2), torch.device("cpu"))
+    compared = AllCompared(similarities, {PAIR: Compared(nothing, sharpness=40.0, doubtful=0.0)})
+    scores = direct_scores(compared, ENHANCEMENT, UNJUDGED)
+    assert scores.uncontested is not None
+    left_over, pair = torch.tensor([1]), (torch.tensor([1]), torch.tensor([1]))
+    assert float(scores[PAIR].at(*pair)) > 0.7
+    assert float(scores.uncontested[PAIR].at(left_over, left_over)) == pytest.approx(1 / (1 + np.exp(0.4)), abs=1e-3)
+
+
+def test_without_other_evidence_or_structure_no_uncontested_scores_are_made() -> None:
+    compared, _ = compare(comparison(3.0), ENHANCEMENT)
+    for changed in ({"doubtful": None}, {"has_structure": False}):
+        pairs = {PAIR: replace(compared.pairs[PAIR], **changed)}
+        assert direct_scores(replace(compared, pairs=pairs), ENHANCEMENT, UNJUDGED).uncontested is None

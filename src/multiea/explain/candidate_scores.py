@@ -43,6 +43,13 @@ class CandidateScores:
             return cls(pools, direct, with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest))
         return cls(pools, direct, pool_similarities(known, compared, pools, enhancement))
 
+    def uncontested(self, one: Node, other: Node) -> float | None:
+        """The score of two entities before others compete for them; None where it does not count."""
+        scores = self.direct.uncontested if isinstance(self.direct, BlockScores) else None
+        if scores is None:
+            return None
+        return float(self.at(scores, (one[0], other[0]), np.array([one[1]]), np.array([other[1]]))[0])
+
     def has(self, node: Node) -> bool:
         """Whether an entity is a candidate; members of seeds are not."""
         return bool(self._place(node) >= 0)

@@ -128,8 +128,11 @@ class PairSteps:
             words = "rivals share the probability" if mode == "sharpened" else "none; another scale"
             return f"{words}: direct score {direct:.3f}", ()
         if name == CALIBRATION:
-            learned = f"learned from {counted(calibration.examples, 'pair')} of validation seeds"
-            return (learned if calibration.examples else "estimated without seeds"), ()
+            if calibration.examples:
+                return f"learned from {counted(calibration.examples, 'pair')} of validation seeds", ()
+            uncontested = self._scores.uncontested(one, other)
+            words = "estimated without seeds"
+            return (words if uncontested is None else f"{words}; uncontested score {uncontested:.3f}"), ()
         found = self._scores.third_entities(one, other, MOST_THIRD_ENTITIES)
         return f"score with third KGs {enhanced:.3f}", tuple(
             ThirdEntity(self._shown(via), left, right) for via, left, right in found

@@ -51,6 +51,12 @@ class Verdicts:
 
     def pair_confidence(self, one: Node, other: Node) -> float:
         """The confidence that two entities would have as a group of two."""
+        uncontested = self._scores.uncontested(one, other)
+        known = None if uncontested is None else np.array(uncontested)
+        return float(self._calibration.lowered(np.array(self._contested_confidence(one, other)), known))
+
+    def _contested_confidence(self, one: Node, other: Node) -> float:
+        """The same as the threshold sees it."""
         inside = np.full((1, 2, 2), np.nan)
         inside[0, 0, 1] = inside[0, 1, 0] = self._score(one, other)
         return float(self._calibration.probabilities(inside)[0, 0, 1])
@@ -90,7 +96,7 @@ class Verdicts:
             for member in members:
                 if member[0] == partner[0]:
                     return f"{self._shown(node)} is in a group with {self._shown(member)} already, by better matches"
-        confidence, least = self.pair_confidence(one, other), self._calibration.threshold
+        confidence, least = self._contested_confidence(one, other), self._calibration.threshold
         if confidence < least:
             return f"too weak: confidence {confidence:.2f}, and members below {least:.2f} stay unmatched"
         if self._membership.row(one) >= 0 and self._membership.row(other) >= 0:

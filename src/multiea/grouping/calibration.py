@@ -18,6 +18,9 @@ PRIOR_WITH_EVIDENCE = np.array([2.0, 2.0, 0.0])
 PRIOR_WEIGHT = 1.0
 NUMBERS_AT_ONCE = 1 << 23  # pairs of members: their features take several times as much memory
 MOST_UNJUDGED = 0.995  # where no seed judges names and attributes, nothing is certain, however clear it looks
+# The share of a confidence without seeds that depends on the uncontested score: measured on graphs of which nearly all
+# entities have counterparts, and on ontologies and catalogues with many lookalikes, some of which have none.
+UNCONTESTED_SHARE = 1 / 3
 LEAST_CONFIDENCE = 0.35  # of a member where names or attributes are compared as well; seeds rarely judge weaker ones
 
 
@@ -62,20 +65,37 @@ class Calibration:
         logit = (np.log(probability / (1 - probability)) - constant) / max(sum(slopes), 1e-6)
         return float(1 / (1 + np.exp(-np.clip(logit, -50, 50))))
 
+    def lowered(self, probabilities: np.ndarray, uncontested: np.ndarray | None) -> np.ndarray:
+        """Probabilities of pairs, less where the score depends on who else wants the candidates.
+
+        Without seeds nobody knows whether these others are right. uncontested: the scores before they compete, between
+        0 and 1; None where these were not made.
+        """
+        if self.examples or uncontested is None:
+            return probabilities
+        return np.asarray(probabilities * (1 - UNCONTESTED_SHARE + UNCONTESTED_SHARE * uncontested))
+
     def apply(
-        self, groups: Groups, inside: np.ndarray, matched: np.ndarray | None = None, *, one_by_one: bool = False
+        self,
+        groups: Groups,
+        inside: np.ndarray,
+        matched: np.ndarray | None = None,
+        uncontested: np.ndarray | None = None,
+        *,
+        one_by_one: bool = False,
     ) -> FoundGroups:
         """The groups with each member's confidence: its mean probability to be the same as another member.
 
         Members below the threshold are dropped, and groups with one member left. one_by_one: each group loses its
         member first, since it may be what weakens the others. inside: the scores of all pairs of
-        members. matched: which pairs are each other's best match; all by default.
+        members. matched: which pairs are each other's best match; all by default. uncontested: the scores of all pairs
+        before others compete; they lower confidences and drop nobody.
         """
         kept = self._members_kept(groups.present, inside, one_by_one=one_by_one)
         members = np.where(kept, groups.members, ABSENT)
         inside = np.where(kept[:, :, None] & kept[:, None, :], inside, np.nan)
         enough = kept.sum(axis=1) > 1
-        pair_confidence = self.probabilities(inside)
+        pair_confidence = self.lowered(self.probabilities(inside), uncontested)
         confidence = np.where(kept, _member_means(pair_confidence), 0)[enough]
         sizes = np.maximum(kept[enough].sum(axis=1), 1)
         order = np.argsort(-(confidence.sum(axis=1) / sizes), kind="stable")

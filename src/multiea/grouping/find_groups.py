@@ -23,6 +23,7 @@ from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.matching import join_matches, matched_inside, mutual_matches, scores_inside, total_scores
 from multiea.grouping.repeated_entities import LEAST_PROBABILITY
 from multiea.grouping.roles import roles_of
+from multiea.grouping.uncontested import uncontested_inside
 from multiea.settings.tree import AUTO
 from multiea.similarity.enhancement import Pairs
 from multiea.similarity.mean_similarity import MeanSimilarity
@@ -58,13 +59,14 @@ def find_groups(
     if compared.evidence is not None:
         has_evidence = [one | other for one, other in zip(has_evidence, compared.evidence.has_any(), strict=True)]
     inside, matched = scores_inside(groups, scores, pools), matched_inside(groups, matches)
+    uncontested = uncontested_inside(groups, scores, pools, copies)
     if len(copies):
         inside = summed_scores(inside, groups, copies, scores, pools)
     for column, of_kg in enumerate(has_evidence):
         dropped = groups.present[:, column] & ~of_kg[groups.members[:, column]]
         inside[dropped, column] = inside[dropped, :, column] = np.nan
         groups.members[dropped, column] = ABSENT
-    found = calibration.apply(groups, inside, matched, one_by_one=compared.evidence is not None)
+    found = calibration.apply(groups, inside, matched, uncontested, one_by_one=compared.evidence is not None)
     if compared.evidence is not None:
         return found, copies.following(groups, found)
     return found, find_duplicates(found, scores, pools, similarity.embeddings, task.seeds, kgs)

@@ -105,11 +105,13 @@ class BlockScores(Mapping[Pair, SparseScores]):
     """Scores of some pairs of candidates; all other pairs count as zero. A block is the matrix of two KGs.
 
     score: (entries,) that of each entry of the half above the diagonal. order: the place among the segments of each KG,
-    where KGs are asked for by other numbers.
+    where KGs are asked for by other numbers. uncontested: what the scores would be if nobody else wanted the same
+    candidates; None where that is not asked.
     """
 
     def __init__(self, segments: Segments, values: Tensor) -> None:
         self.segments, self.score, self.order = segments, values, tuple(range(segments.kgs))
+        self.uncontested: BlockScores | None = None
 
     @classmethod
     def of(cls, blocks: Mapping[Pair, SparseScores], sizes: Sequence[int], device: torch.device) -> BlockScores:

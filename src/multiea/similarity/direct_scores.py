@@ -123,11 +123,26 @@ def direct_scores(compared: AllCompared, enhancement: Enhancement, mixing: Mixin
     temperature = values.new_tensor([temperatures.get((a, b), 1.0) for a, b in product(range(segments.kgs), repeat=2)])
     exponential = ((values - highest.index_select(0, block)) / temperature.index_select(0, block)).exp()
     rest = _rest(compared, temperatures, highest.tolist())
-    normalised = normalise(scores.with_values(exponential), enhancement.sweeps, rest)
+    odds = scores.with_values(exponential)
+    normalised = normalise(odds, enhancement.sweeps, rest)
+    if any(one.doubtful is not None and one.has_structure for one in compared.pairs.values()):
+        normalised.uncontested = _uncontested(odds, rest)
     levels = {pair: one.doubtful for pair, one in compared.pairs.items() if not one.has_structure}
     if not any(level is not None for level in levels.values()):
         return normalised
     return lower_doubtful(normalised, scores, levels, temperatures)
+
+
+def _uncontested(exponential: BlockScores, rest: Tensor) -> BlockScores:
+    """The probability of each pair among the candidates of either end, whoever else wants them; the lower of the two.
+
+    Sinkhorn takes away the candidates that others need more. That tells much where all entities have counterparts. But
+    of an entity without one it leaves a lookalike that has none either, and then looks certain of it.
+    """
+    segments = exponential.segments
+    total = (exponential.sums() + rest).flatten()
+    most = torch.maximum(*(total.index_select(0, ends) for ends in (segments.first, segments.second)))
+    return exponential.with_values((exponential.score / most.clamp(min=1e-200)).float())
 
 
 def _rest(compared: AllCompared, temperatures: Mapping[Pair, float], highest: Sequence[float]) -> Tensor:

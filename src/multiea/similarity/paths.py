@@ -49,7 +49,9 @@ def with_paths_mixed(
         rest = None if missing is None or lost is None else direct_weight * missing + share * lost
         if steps.cut is not None:  # without it, Sinkhorn would make the few that are kept look certain
             rest = steps.cut if rest is None else rest + steps.cut
-        yield normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
+        mixed = normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
+        mixed.uncontested = direct.uncontested
+        yield mixed
 
 
 def shares_of_paths(weights: Sequence[float], direct_share: float | None, divisor: float) -> tuple[float, float]:
