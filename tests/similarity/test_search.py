@@ -110,7 +110,7 @@ def test_the_search_for_large_gpus_keeps_the_best_of_rows_and_columns(monkeypatc
 def test_the_search_for_large_gpus_adds_other_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     left, right = random_embeddings(300, 200, dimensions=32)
     right[7] = -left[3]  # structure would never propose it
-    added = sp.csr_array(([1.5], ([3], [7])), shape=(300, 200), dtype=np.float32)
+    added = sp.csr_array((np.array([1.5], np.float32), (np.array([3]), np.array([7]))), shape=(300, 200))
     monkeypatch.setitem(search_module.SORTED_PAIRS, "cpu", 0.0)
     found = search(Embeddings(left), Embeddings(right), 20, added=added)
     assert found.at(torch.tensor([3]), torch.tensor([7])).item() == pytest.approx(0.5, abs=1e-3)

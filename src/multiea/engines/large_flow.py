@@ -1,5 +1,7 @@
 """Propagation in large KGs: the same flow and views, by kernels that read states in 16 bits, row by row.
 
+Where entities are very many, marks flow in blocks, some of their numbers at a time, so that memory suffices.
+
 A task for each KG. Shards: `edges/{kg}`; of a round `{prefix}/marks`, `{prefix}/flow/{kg}` (for a moment), and the
 result, `{prefix}/embedding/{kg}`.
 """
@@ -12,17 +14,17 @@ import numpy as np
 import torch
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.engines.damping import damp_and_project
 from multiea.engines.propagation import EmbeddingSizes, RandomVectors
 from multiea.kernels.compiling import use_threads
 from multiea.kernels.edges import Edges
 from multiea.kernels.flow import hop, sum_of_heads, to_unit_length, write_marks
 from multiea.kernels.views import write_views
-from multiea.settings.propagation import MANY_ENTITIES, VERY_MANY_ENTITIES, Propagation
+from multiea.settings.propagation import DIMENSIONS_OF_VERY_MANY, MOST_IN_BLOCKS, VERY_MANY_ENTITIES, Propagation
 from multiea.tasks.runner import Runner, Task
 from multiea.tasks.shards import Shards, let_go
 
 ROWS_AT_ONCE = 1 << 16
+SEED_STEP = 0x9E3779B97F4A7C15 >> 3  # between the seeds of blocks
 State = tuple[np.ndarray, np.ndarray]  # numbers (n, d) and scales (n,)
 
 
@@ -43,13 +45,15 @@ def embed(
     shards = runner.shards
     if all(f"{prefix}/embedding/{kg}" in shards for kg in kgs):
         return
-    sizes = sizes_of_many(settings, sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs))
-    random = (settings, sizes, random_state)
+    count = sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs)
+    sizes = sizes_of_many(settings, count)
+    blocks = blocks_of_marks(settings, sizes.dimensions, count)
+    random = (settings, sizes, random_state, blocks)
     flows = [Task(f"{prefix}/flow/{kg}", write_flow, (prefix, place, kg, *random)) for place, kg in enumerate(kgs)]
     runner.run("propagating", flows)
     relations = [[torch.tensor(state) for state in shards.get(task.name)["relations"]] for task in flows]
     drawn = RandomVectors.drawn(0, settings, sizes, random_state, torch.device("cpu"))
-    numbers = damp_and_project(relations, drawn.to_relation_numbers, settings.relation_discount)
+    numbers = sizes.describe(relations, drawn, settings)
     for kg, states, of_kg in zip(kgs, relations, numbers, strict=True):
         view = torch.cat(states, 1) @ drawn.to_relation_view
         shards.put(f"{prefix}/relations/{kg}", {"numbers": of_kg.numpy(), "view": view.numpy()})
@@ -62,7 +66,16 @@ def embed(
 
 def sizes_of_many(settings: Propagation, entities: int) -> EmbeddingSizes:
     """The sizes of embeddings made by tasks, which take less memory: marks stay long for more entities."""
-    return EmbeddingSizes.of(settings, min(entities, MANY_ENTITIES) if entities <= VERY_MANY_ENTITIES else entities)
+    return EmbeddingSizes.of(settings, entities, MOST_IN_BLOCKS)
+
+
+def blocks_of_marks(settings: Propagation, dimensions: int, entities: int) -> list[slice]:
+    """The numbers of marks that flow at once: all of them, or fewer where entities are very many."""
+    count = 1 if entities <= VERY_MANY_ENTITIES else max(1, -(-dimensions // DIMENSIONS_OF_VERY_MANY))
+    while dimensions % (count * 2 * settings.columns):
+        count += 1
+    width = dimensions // count
+    return [slice(start, start + width) for start in range(0, dimensions, width)]
 
 
 def put_marks(shards: Shards, prefix: str, groups: Groups, weights: np.ndarray | None = None) -> None:
@@ -72,55 +85,71 @@ def put_marks(shards: Shards, prefix: str, groups: Groups, weights: np.ndarray |
 
 
 def write_flow(
-    shards: Shards, name: str, prefix: str, place: int, kg: int, settings: Propagation, *random: object
+    shards: Shards,
+    name: str,
+    prefix: str,
+    place: int,
+    kg: int,
+    settings: Propagation,
+    sizes: EmbeddingSizes,
+    random_state: int,
+    blocks: Sequence[slice],
 ) -> None:
-    """Marks flow through a KG over all hops. place: its column in the groups. random: sizes and random state."""
+    """Marks flow through a KG over all hops. place: its column in the groups. blocks: of the numbers of a mark."""
     use_threads()
-    sizes, random_state = random
-    assert isinstance(sizes, EmbeddingSizes)
-    assert isinstance(random_state, int)
     marks, edges = shards.get(f"{prefix}/marks"), Edges(**shards.get(f"edges/{kg}"))
     members, count = marks["members"][place], edges.entities
     mark = np.full(count, ABSENT, np.int32)
     mark[members[members != ABSENT]] = np.flatnonzero(members != ABSENT)
     drawn = RandomVectors.drawn(0, settings, sizes, random_state, torch.device("cpu"))
-    forms = {
+    block = blocks[0].stop
+    forms: dict[str, tuple[tuple[int, ...], type]] = {
         part: form
-        for key, width in (("columns", sizes.dimensions), ("last", sizes.dimensions), ("near", sizes.dimensions // 2))
-        for part, form in ((key, ((count, width), np.int16)), (f"{key}_scales", ((count,), np.float32)))
+        for key, width in (("columns", block), ("last", block), ("near", block // 2))
+        for part, form in (
+            (key, ((len(blocks), count, width), np.int16)),
+            (f"{key}_scales", ((len(blocks), count), np.float32)),
+        )
     }
-    with shards.writing(
-        name, forms | {"relations": ((settings.hops, edges.relations, sizes.dimensions), np.float32)}
-    ) as to:
-        columns, last, near = ((to[key], to[f"{key}_scales"]) for key in ("columns", "last", "near"))
-        to["relations"][:] = flow(edges, mark, marks["weights"], drawn, settings, (columns, last, near))
+    forms["relations"] = ((settings.hops, edges.relations, sizes.dimensions), np.float32)
+    with shards.writing(name, forms) as to:
+        for number, some in enumerate(blocks):
+            columns, last, near = (
+                (to[key][number], to[f"{key}_scales"][number]) for key in ("columns", "last", "near")
+            )
+            signs = (drawn.column_signs[:, some].numpy().copy(), drawn.near_signs[:, some].numpy().copy())
+            seed = (drawn.seed_of_marks + number * SEED_STEP) % 2**62
+            result = columns, last, near
+            to["relations"][:, :, some] = flow(edges, mark, marks["weights"], signs, seed, settings, result)
 
 
 def flow(
     edges: Edges,
     mark: np.ndarray,
     weights: np.ndarray,
-    random: RandomVectors,
+    signs: tuple[np.ndarray, np.ndarray],
+    seed: int,
     settings: Propagation,
     result: tuple[State, State, State],
 ) -> np.ndarray:
     """Writes what flows through a KG: columns, states after the last hop, and what arrived at nearer ones.
 
-    mark: (n,) of each entity, -1 for none; weights: (marks,). Returns the states of relations after each hop.
+    mark: (n,) of each entity, -1 for none; weights: (marks,). signs: of columns and of nearer hops. seed: of marks.
+    Returns the states of relations after each hop.
     """
     columns, last, near = result
-    column_signs, near_signs = random.column_signs.numpy(), random.near_signs.numpy()
+    column_signs, near_signs = signs
     of_edges = (edges.starts, edges.tail, edges.relation_starts, edges.incoming)
     shape = (edges.entities, column_signs.shape[1])
     state, after = ((np.empty(shape, np.int16), np.zeros(shape[0], np.float32)) for _ in range(2))
-    write_marks(mark, weights, random.seed_of_marks, state, column_signs[0], columns)
+    write_marks(mark, weights, seed, state, column_signs[0], columns)
     near[1][:] = 0
     relations = np.zeros((settings.hops + 1, edges.relations, shape[1]), np.float32)
     for number in range(settings.hops):
         relations[number + 1] = _unit(sum_of_heads(edges.head_starts, edges.heads, *state))
-        signs = np.stack([near_signs[number], column_signs[number + 1]])
+        of_hop = np.stack([near_signs[number], column_signs[number + 1]])
         into = last if number + 1 == settings.hops else after
-        hop(of_edges, state, relations[number], settings.own_weight, signs, (*near, *columns), into)
+        hop(of_edges, state, relations[number], settings.own_weight, of_hop, (*near, *columns), into)
         state, after = into, state
     to_unit_length(*columns)
     return relations[1:]
@@ -138,7 +167,7 @@ def write_embeddings(
     by_relation = (relations["numbers"], relations["view"], settings.columns)
     which = np.arange(edges.entities) if entities is None else shards.get(f"{entities}/{kg}")["entities"]
     width = relations["numbers"].shape[1] * settings.columns + relations["view"].shape[1]
-    width += columns[0].shape[1] + near[0].shape[1]
+    width += sum(part.shape[0] * part.shape[2] for part, _ in (columns, near))
     weights = np.array(settings.view_weights, np.float32)
     forms = {"numbers": ((len(which), width), np.int8), "scales": ((len(which),), np.float32)}
     with shards.writing(name, forms) as to:

@@ -17,9 +17,16 @@ from torch import Tensor
 
 from multiea.data.groups import ABSENT, Groups
 from multiea.engines.adjacency import Adjacency, OutgoingEdges
-from multiea.engines.damping import damp_and_project
+from multiea.engines.damping import damp_and_project, principal_numbers
 from multiea.engines.embeddings import Embeddings, normalise_rows, row_blocks
-from multiea.settings.propagation import FEW_ENTITIES, Propagation, default_dimensions
+from multiea.settings.propagation import (
+    FEW_ENTITIES,
+    MANY_ENTITIES,
+    PRINCIPAL_FROM,
+    VERY_MANY_ENTITIES,
+    Propagation,
+    default_dimensions,
+)
 
 MOST_KEPT = 1 << 28  # numbers of the states of all KGs: up to so many they are kept for a moment
 ENTRIES_AT_ONCE = {"cpu": 1 << 16, "cuda": 1 << 23}  # small sparse products are combined up to this many entries
@@ -27,20 +34,31 @@ ENTRIES_AT_ONCE = {"cpu": 1 << 16, "cuda": 1 << 23}  # small sparse products are
 
 @dataclass(frozen=True)
 class EmbeddingSizes:
-    """dimensions: of a mark. relation_numbers: how many numbers describe a relation. width: of an embedding."""
+    """dimensions: of a mark. relation_numbers: how many numbers describe a relation. width: of an embedding.
+
+    are_principal: whether these numbers are of principal directions, not of random ones.
+    """
 
     dimensions: int
     relation_numbers: int
     width: int
+    are_principal: bool = False
 
     @classmethod
-    def of(cls, settings: Propagation, entities: int) -> EmbeddingSizes:
-        """The sizes for so many entities."""
+    def of(cls, settings: Propagation, entities: int, many: int = MANY_ENTITIES) -> EmbeddingSizes:
+        """The sizes for so many entities; many: up to so many marks stay long."""
         step = 4 * settings.columns
-        dimensions = settings.dimensions or default_dimensions(entities) // step * step or step
+        dimensions = settings.dimensions or default_dimensions(entities, many) // step * step or step
         numbers = settings.relation_numbers or dimensions // 4
         width = numbers * settings.columns + dimensions + dimensions // 2 + dimensions // 4
-        return cls(dimensions, numbers, width)
+        return cls(dimensions, numbers, width, entities > PRINCIPAL_FROM)
+
+    def describe(
+        self, relations: Sequence[Sequence[Tensor]], random: RandomVectors, settings: Propagation
+    ) -> list[Tensor]:
+        """For each KG the numbers of its relations, from their states after each hop."""
+        describe = principal_numbers if self.are_principal else damp_and_project
+        return describe(relations, random.to_relation_numbers, settings.relation_discount)
 
 
 @dataclass(frozen=True)
@@ -108,7 +126,7 @@ def embed(
     """
     device = adjacencies[0].degrees.device
     entities = sum(adjacency.entities for adjacency in adjacencies)
-    sizes = EmbeddingSizes.of(settings, entities)
+    sizes = EmbeddingSizes.of(settings, entities, VERY_MANY_ENTITIES if device.type == "cuda" else MANY_ENTITIES)
     random = RandomVectors.drawn(len(groups), settings, sizes, random_state, device)
     marks = random.marks
     if group_weights is not None:
@@ -129,7 +147,7 @@ def embed(
         if is_kept:
             flows[kg] = flowed
         del flowed
-    numbers = damp_and_project(relations, random.to_relation_numbers, settings.relation_discount)
+    numbers = sizes.describe(relations, random, settings)
     edges = [adjacency.outgoing for adjacency in adjacencies] if outgoing is None else outgoing
     result = _empty([len(of_kg.entities) for of_kg in edges], sizes.width, device, in_8_bits=in_8_bits)
     for kg, embeddings in enumerate(result):

@@ -32,6 +32,7 @@ def write_views(
 ) -> None:
     """The embeddings of some entities: neighbours by relation, marks at the last hop, nearer marks, relations alone.
 
+    columns, last, near: numbers (blocks, n, width) and scales (blocks, n). A last or nearer view is block after block.
     Neighbours by relation: a sketch of the sum over edges of (numbers of the relation) x (columns of the neighbour).
     Each number is multiplied by some columns, as many as there are in a part. relations: numbers (2R, K) of relations,
     their own view (2R, v), and how many columns a part has. weights: of the views.
@@ -42,7 +43,8 @@ def write_views(
     near_numbers, near_scales = near
     relation_numbers, relation_view, width = relations
     numbers, scales = result
-    dimensions, half, own = column_numbers.shape[1], near_numbers.shape[1], relation_view.shape[1]
+    blocks, size, half_size = column_numbers.shape[0], column_numbers.shape[2], near_numbers.shape[2]
+    dimensions, half, own = blocks * size, blocks * half_size, relation_view.shape[1]
     factors = relation_numbers.shape[1]
     parts = dimensions // width
     sketch = factors * width
@@ -55,20 +57,27 @@ def write_views(
             at_last = row[sketch : sketch + dimensions]
             for edge in range(starts[entity], starts[entity + 1]):
                 other = tail[edge]
-                if last_scales[other] > 0:
-                    add_row(at_last, last_numbers, other, last_scales[other])
-                if column_scales[other] == 0:
+                arrives = False
+                for block in range(blocks):
+                    start = block * size
+                    if last_scales[block, other] > 0:
+                        add_row(at_last[start : start + size], last_numbers[block], other, last_scales[block, other])
+                    scale = column_scales[block, other]
+                    arrives |= scale > 0
+                    for k in range(size):
+                        neighbour[start + k] = scale * np.float32(column_numbers[block, other, k])
+                if not arrives:
                     continue
-                for k in range(dimensions):
-                    neighbour[k] = column_scales[other] * np.float32(column_numbers[other, k])
                 for number in range(factors):
                     factor = relation_numbers[relation[edge], number]
                     to, start = number * width, (number % parts) * width
                     for k in range(width):
                         row[to + k] += factor * neighbour[start + k]
             nearer = row[sketch + dimensions : sketch + dimensions + half]
-            if near_scales[entity] > 0:
-                add_row(nearer, near_numbers, entity, near_scales[entity])
+            for block in range(blocks):
+                if near_scales[block, entity] > 0:
+                    into = nearer[block * half_size : (block + 1) * half_size]
+                    add_row(into, near_numbers[block], entity, near_scales[block, entity])
             by_relation = row[sketch + dimensions + half :]
             for edge in range(relation_starts[entity], relation_starts[entity + 1]):
                 for k in range(own):

@@ -10,15 +10,17 @@ from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
 
 FEW_ENTITIES, MANY_ENTITIES = 30_000, 240_000  # up to so many, longer marks cost little time and memory
-VERY_MANY_ENTITIES = 1_000_000  # the same as the second where tasks propagate marks
+VERY_MANY_ENTITIES = 1_000_000  # the same as the second on a GPU, and where tasks propagate marks
+MOST_IN_BLOCKS = 4_000_000  # the same where tasks propagate marks block by block
+PRINCIPAL_FROM = 100_000  # entities: from here on relations are described by their principal directions
 DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY, DIMENSIONS_OF_VERY_MANY = 768, 512, 256
 
 
-def default_dimensions(entities: int) -> int:
-    """The length of a propagation mark for so many entities."""
+def default_dimensions(entities: int, many: int = MANY_ENTITIES) -> int:
+    """The length of a propagation mark for so many entities; many: up to so many it stays long."""
     if entities <= FEW_ENTITIES:
         return DIMENSIONS_OF_FEW
-    return DIMENSIONS_OF_MANY if entities <= MANY_ENTITIES else DIMENSIONS_OF_VERY_MANY
+    return DIMENSIONS_OF_MANY if entities <= many else DIMENSIONS_OF_VERY_MANY
 
 
 @names_checked
@@ -29,8 +31,9 @@ class Propagation:
     dimensions: int | None = setting(
         None,
         f"Length of a propagation mark; by default {DIMENSIONS_OF_FEW} for up to {FEW_ENTITIES:,} entities, "
-        f"{DIMENSIONS_OF_MANY} for up to {MANY_ENTITIES:,}, {DIMENSIONS_OF_VERY_MANY} for more; where large KGs are "
-        f"compared by structure alone on a CPU, {DIMENSIONS_OF_MANY} for up to {VERY_MANY_ENTITIES:,}.",
+        f"{DIMENSIONS_OF_MANY} for up to {MANY_ENTITIES:,}, {DIMENSIONS_OF_VERY_MANY} for more; "
+        f"{DIMENSIONS_OF_MANY} for up to {VERY_MANY_ENTITIES:,} on a GPU, and for up to {MOST_IN_BLOCKS:,} where large "
+        "KGs are compared by structure alone on a CPU.",
     )
     relation_numbers: int | None = setting(
         None, "How many numbers describe a relation; by default a quarter of the dimensions."
