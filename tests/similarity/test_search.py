@@ -107,6 +107,17 @@ def test_the_search_for_large_gpus_keeps_the_best_of_rows_and_columns(monkeypatc
     torch.testing.assert_close(found.values, whole[found.row, found.column])
 
 
+def test_the_search_for_large_gpus_tells_nearly_equal_embeddings_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In half precision all cosines among them are one."""
+    monkeypatch.setitem(search_module.SORTED_PAIRS, "cpu", 0.0)
+    left, right = random_embeddings(300, 400, dimensions=1024)
+    left[:120] = normalize(left[:1] + 0.01 * left[:120])
+    right[:120] = left[:120]
+    found = search(Embeddings(left), Embeddings(right), 20)
+    assert torch.equal(found.top(1)[0][:120, 0], torch.arange(120))
+    assert torch.equal(transposed(found).top(1)[0][:120, 0], torch.arange(120))
+
+
 def test_the_search_for_large_gpus_adds_other_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     left, right = random_embeddings(300, 200, dimensions=32)
     right[7] = -left[3]  # structure would never propose it

@@ -26,6 +26,7 @@ from multiea.pipeline.learned import LearnedEmbeddings
 from multiea.pipeline.propagator import Propagator, SecondView, is_uneven
 from multiea.pipeline.pseudo_labels import select_anchors, select_matches, select_pseudo_labels
 from multiea.pipeline.warm_start import WarmStart, without_leakage
+from multiea.settings.propagation import PRINCIPAL_FROM
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.pools import (
@@ -43,6 +44,7 @@ from multiea.tasks.runner import Runner
 VALIDATION_RATIO = 0.1
 WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
+WORTH_A_ROUND = 0.01  # where entities are many, a round that raises the pair F1 on validation seeds by more is not
 LEAST_CHANGE = 0.08  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
 LEAST_CHANGE_UNJUDGED = 0.03  # the same without validation seeds, where marks are still few after the first rounds
 STALE_ROUNDS = 2  # so many rounds in a row without gain are the last, where there are enough seeds to tell; only one
@@ -103,6 +105,9 @@ def propagate(
     all_known = task.seeds.joined(known.all_completed)
     final_pools = candidate_pools("all", task, all_known, known.validation)
     is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, final_pools)], device)
+    is_blocked_when_opened = settings.enhancement.candidates is not None and not is_exact(
+        [*map(len, final_pools)], torch.device("cpu")
+    )
     history: dict[str, Any] = {"rounds": [], "bootstrap": settings.bootstrap.pool}
     history["search"] = "restricted" if is_blocked else "exact"
     history |= {} if warm_start is None else {"warm_start_groups": len(warm_start.pseudo_labels)}
@@ -124,7 +129,7 @@ def propagate(
     return LearnedEmbeddings(
         embeddings,
         history,
-        signatures=signatures(propagator.edges, marks) if is_blocked else None,
+        signatures=signatures(propagator.edges, marks) if is_blocked or is_blocked_when_opened else None,
         calibration=best.calibration,
         weights=best.weights,
         runner=runner,
@@ -148,7 +153,7 @@ class _Rounds:
         self._task, self._settings, self._known = task, settings, known
         self._propagator, self._pools = propagator, pools
         exact = settings.enhancement.candidates is None or is_exact([*map(len, pools)], propagator.device)
-        self._is_blocked = not exact
+        self._is_blocked, self._entities = not exact, int(task.entity_offsets[-1])
         pairs = int(np.triu(known.validation.overlap(), 1).sum())
         self._validation_pairs = max(pairs, 1)
 
@@ -176,10 +181,11 @@ class _Rounds:
                 worse = 0 if best is None or f1 >= highest - self._tolerance(f1) else worse + 1
                 if not worse:
                     best = _BestRound(pseudo_labels, calibration, weights)
-                stale = 0 if f1 > highest else stale + 1
+                gain = f1 - max(highest, 0.0)
+                stale = 0 if gain > 0 else stale + 1
                 highest = max(highest, f1)
                 advance(1, f"{len(pseudo_labels):,} pseudo-labels")
-                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, stale):
+                if worse == WORSE_ROUNDS or self._is_settled(before, pseudo_labels, f1, gain, stale):
                     break
         assert best is not None
         return best
@@ -194,10 +200,14 @@ class _Rounds:
         """The maximum number of rounds."""
         return 1 if self._is_off else self._settings.bootstrap.rounds
 
-    def _is_settled(self, before: Groups, after: Groups, f1: float, stale: int) -> bool:
-        """Whether another round would gain little; f1: on validation seeds; stale: rounds since it was highest."""
+    def _is_settled(self, before: Groups, after: Groups, f1: float, gain: float, stale: int) -> bool:
+        """Whether another round would gain little.
+
+        f1: on validation seeds; gain: over the highest before; stale: rounds since it was highest.
+        """
         if self._evidence is None:
-            return len(after) <= (1 + LEAST_GROWTH) * len(before)
+            is_better = self._entities > PRINCIPAL_FROM and gain > WORTH_A_ROUND
+            return not is_better and len(after) <= (1 + LEAST_GROWTH) * len(before)
         if len(self._known.validation) and stale and f1 > 0:
             error = _standard_error(f1, self._validation_pairs)
             patience = 1 if self._is_precise(f1) or 1 - f1 < error else STALE_ROUNDS

@@ -227,11 +227,13 @@ def memory_errors_explained() -> Iterator[None]:
         yield
     except (torch.OutOfMemoryError, MemoryError, RuntimeError) as error:
         text = str(error)
-        if isinstance(error, RuntimeError) and not any(word in text.lower() for word in ("memory", "overflowed")):
+        if isinstance(error, RuntimeError) and not any(
+            word in text.lower() for word in ("memory", "overflowed", "alloc")
+        ):
             raise
         raise MultiEAError(
             "out of memory; lower training.dimensions, propagation.dimensions or enhancement.candidates (with --set), "
-            "or use a machine with more memory"
+            "or use a machine with more memory; a GPU with too little is left out by --device cpu"
         ) from None
 
 

@@ -25,8 +25,9 @@ from multiea.similarity.threshold_search import pairs_above_thresholds
 
 SMALL_NUMBERS = 1 << 19  # pairs that are compared at once, without estimates
 ALL_ROWS_UP_TO, EVERY_NTH_ROW, MOST_ROWS = 512, 8, 2048  # the sample of rows that estimates column thresholds
-EXACT_PAIRS = {"cpu": 1e9, "cuda": 4e12}  # up to this many pairs, comparing all of them is faster
-SORTED_PAIRS = {"cuda": 1e10}  # up to this many, the best of whole rows are looked for; elsewhere always
+EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to this many pairs, comparing all of them is faster
+ENTITIES_PER_GIB = 14_000  # of each KG for each GiB of a GPU: up to so many, it compares all pairs as well
+SORTED_PAIRS = {"cuda": 1e10}  # above so many pairs on a GPU, thresholds are used instead of the best of whole rows
 SEARCHES = {
     "exact": "every pair of entities is compared",
     "restricted": "blocking: only entities that share nearby marks are compared, since the KGs are large",
@@ -41,6 +42,11 @@ COLUMNS_AT_ONCE = 256  # that are compared as floating-point numbers
 def is_exact(sizes: Sequence[int], device: torch.device) -> bool:
     """Whether all pairs of candidates are compared, for KGs of these sizes."""
     second, largest = sorted(sizes)[-2:]
+    if (
+        device.type == "cuda"
+        and largest <= ENTITIES_PER_GIB * torch.cuda.get_device_properties(device).total_memory >> 30
+    ):
+        return True
     return largest * second <= EXACT_PAIRS.get(device.type, EXACT_PAIRS["cpu"])
 
 
