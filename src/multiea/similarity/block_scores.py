@@ -109,9 +109,10 @@ class BlockScores(Mapping[Pair, SparseScores]):
     candidates; None where that is not asked.
     """
 
+    uncontested: BlockScores | None = None
+
     def __init__(self, segments: Segments, values: Tensor) -> None:
         self.segments, self.score, self.order = segments, values, tuple(range(segments.kgs))
-        self.uncontested: BlockScores | None = None
 
     @classmethod
     def of(cls, blocks: Mapping[Pair, SparseScores], sizes: Sequence[int], device: torch.device) -> BlockScores:
@@ -131,13 +132,14 @@ class BlockScores(Mapping[Pair, SparseScores]):
     def with_values(self, values: Tensor) -> BlockScores:
         """Other values for the same pairs."""
         other = copy(self)
-        other.score = values
+        other.score, other.uncontested = values, None
         return other
 
     def renumbered(self, order: Sequence[int]) -> BlockScores:
         """The same scores, where KGs have other numbers; order: the present number of each new one."""
         other = copy(self)
         other.order = tuple(self.order[kg] for kg in order)
+        other.uncontested = None  # it has the numbers before
         return other
 
     @property
