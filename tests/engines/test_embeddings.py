@@ -51,7 +51,8 @@ def test_parts_of_the_same_memory_are_joined_without_a_copy() -> None:
 def test_a_first_part_with_one_row_of_a_spaced_view_is_joined_row_after_row() -> None:
     whole = random_embeddings(4).numbers
     first = whole[::2][:1]  # contiguous, although its stride is that of two rows
-    assert first.is_contiguous() and first.stride() != whole.stride()
+    assert first.is_contiguous()
+    assert first.stride() != whole.stride()
     assert torch.equal(Embeddings.joined([Embeddings(first), Embeddings(whole[1:3])]).numbers, whole[:3])
 
 
