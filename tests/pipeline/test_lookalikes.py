@@ -14,6 +14,7 @@ from torch import Tensor
 
 import multiea
 from multiea import Alignment, Groups, KnowledgeGraph, Task
+from multiea.cli.tables import show_process
 from multiea.data.groups import ABSENT
 from multiea.explain.candidate_scores import CandidateScores
 from multiea.grouping.calibration import UNCONTESTED_SHARE
@@ -22,6 +23,7 @@ from multiea.grouping.matching import scores_inside
 from multiea.similarity import direct_scores
 from multiea.similarity.block_scores import BlockScores
 from support.evidence import named_kg
+from support.html_pages import checked_text
 from support.quick import align
 from support.shuffling import shuffled_task
 
@@ -172,6 +174,22 @@ def test_uncontested_scores_are_made_once_and_not_kept(ontologies: Task, monkeyp
     judged = align(Task(ontologies.kgs, seeds=ontologies.held_out.take(np.arange(100))))
     assert judged.calibration.examples
     assert len(made) == 1  # where seeds judge, none are made
+
+
+def test_messages_say_that_the_threshold_applies_before_confidences_are_lowered(
+    aligned: Alignment, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "stay unmatched, judged before confidences of lookalikes are lowered"
+    aligned.report(tmp_path / "page.html")
+    page = checked_text(tmp_path / "page.html")
+    assert page.count(words) == 2  # the summary, and the threshold in the chart
+    show_process(aligned)
+    assert words in " ".join(capsys.readouterr().out.split())
+    not_lowered = replace(aligned, calibration=replace(aligned.calibration, uncontested_share=0.0))
+    show_process(not_lowered)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "stay unmatched" in printed
+    assert "lookalikes" not in printed
 
 
 def test_a_verdict_gives_the_confidence_of_the_explanation_and_the_one_that_the_threshold_applies_to(
