@@ -48,6 +48,14 @@ def test_parts_of_the_same_memory_are_joined_without_a_copy() -> None:
     assert torch.equal(Embeddings.joined(parts[::-1]).numbers, torch.cat([whole.numbers[3:], whole.numbers[:3]]))
 
 
+def test_a_first_part_with_one_row_of_a_spaced_view_is_joined_row_after_row() -> None:
+    whole = random_embeddings(4).numbers
+    first = whole[::2][:1]  # contiguous, although its stride is that of two rows
+    assert first.is_contiguous()
+    assert first.stride() != whole.stride()
+    assert torch.equal(Embeddings.joined([Embeddings(first), Embeddings(whole[1:3])]).numbers, whole[:3])
+
+
 def test_other_candidates_are_the_same_from_the_products_of_all_pairs() -> None:
     left, right = random_embeddings(10).in_8_bits(), random_embeddings(9, seed=1).in_8_bits()
     alone = OtherCandidates.of(left, right, 4)

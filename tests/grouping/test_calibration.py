@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -92,13 +94,14 @@ def test_without_known_groups_pairs_that_would_lower_the_expected_f1_are_dropped
     assert sorted(kept.groups.members[:, 0].tolist()) == list(range(20))
 
 
-def test_only_without_known_groups_a_low_uncontested_score_lowers_a_confidence() -> None:
+def test_a_low_uncontested_score_lowers_a_confidence_by_its_share() -> None:
     score = np.full(40, 0.9)
     found, inside, known = pairs_of_score(score, np.ones(40, dtype=bool))
     uncontested = np.where(np.arange(40)[:, None, None] < 20, 1.0, 0.1) * np.ones_like(inside)
     learned = calibrate(found, inside, known, with_evidence=True)
     assert len(set(learned.apply(found, inside, None, uncontested).confidence.ravel())) == 1
     unjudged = calibrate(found, inside, Groups.empty(NAMES), with_evidence=True)
+    unjudged = replace(unjudged, uncontested_share=1 / 3)
     lowered = unjudged.apply(found, inside, None, uncontested)
     clear = lowered.groups.members[:, 0] < 20
     np.testing.assert_allclose(lowered.confidence[~clear] / lowered.confidence[clear], 0.7, rtol=1e-6)
@@ -107,5 +110,7 @@ def test_only_without_known_groups_a_low_uncontested_score_lowers_a_confidence()
 def test_uncontested_scores_drop_nobody() -> None:
     found, inside, _ = pairs_of_score(np.linspace(0.05, 0.9, 40), np.ones(40, dtype=bool))
     calibration = calibrate(found, inside, Groups.empty(NAMES), with_evidence=True)
+    calibration = replace(calibration, uncontested_share=0.5)
     before, after = (calibration.apply(found, inside, None, one) for one in (None, np.zeros_like(inside)))
     assert sorted(after.groups.members[:, 0]) == sorted(before.groups.members[:, 0])
+    np.testing.assert_allclose(np.sort(after.confidence, axis=0), np.sort(before.confidence, axis=0) / 2)

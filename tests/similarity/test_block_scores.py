@@ -11,7 +11,7 @@ import torch
 from multiea.data.groups import ABSENT, Groups
 from multiea.evaluation.scores import ranks_of_groups
 from multiea.grouping.matching import mutual_matches, scores_inside
-from multiea.similarity.block_scores import BlockScores
+from multiea.similarity.block_scores import BlockScores, Uncontested
 from multiea.similarity.sparse_sinkhorn import normalise
 from support.scores import blocks_of_random_scores
 
@@ -38,6 +38,15 @@ def test_kgs_may_be_asked_for_by_other_numbers() -> None:
     other = scores.renumbered([2, 0, 1])
     assert other.offset(0) == scores.offset(2)
     assert torch.equal(other[1, 0].rows(slice(None)), scores[0, 2].rows(slice(None)))
+
+
+def test_other_numbers_or_values_have_no_uncontested_scores_of_the_present_ones() -> None:
+    sizes = (4, 3, 5)
+    scores = BlockScores.of(blocks_of_random_scores(sizes), sizes, torch.device("cpu"))
+    scores.uncontested = Uncontested(scores.with_values(scores.score / 2), frozenset({(0, 1)}))
+    assert scores.renumbered([2, 0, 1]).uncontested is None
+    assert scores.with_values(scores.score / 3).uncontested is None
+    assert scores.uncontested is not None
 
 
 @pytest.mark.parametrize("sizes", SIZES)

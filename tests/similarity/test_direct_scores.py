@@ -123,15 +123,20 @@ def test_an_uncontested_score_depends_on_rivals_that_others_take() -> None:
     nothing = OtherCandidates(torch.full((2, 1), -9.0), torch.full((2, 1), -9.0))
     similarities = BlockScores.of(blocks, (2, 2), torch.device("cpu"))
     compared = AllCompared(similarities, {PAIR: Compared(nothing, sharpness=40.0, doubtful=0.0)})
-    scores = direct_scores(compared, ENHANCEMENT, UNJUDGED)
+    assert direct_scores(compared, ENHANCEMENT, UNJUDGED).uncontested is None  # where nobody asks for them
+    scores = direct_scores(compared, ENHANCEMENT, UNJUDGED, with_uncontested=True)
     assert scores.uncontested is not None
+    assert scores.uncontested.pairs == {PAIR}
     left_over, pair = torch.tensor([1]), (torch.tensor([1]), torch.tensor([1]))
     assert float(scores[PAIR].at(*pair)) > 0.7
-    assert float(scores.uncontested[PAIR].at(left_over, left_over)) == pytest.approx(1 / (1 + np.exp(0.4)), abs=1e-3)
+    assert float(scores.uncontested.scores[PAIR].at(left_over, left_over)) == pytest.approx(
+        1 / (1 + np.exp(0.4)), abs=1e-3
+    )
 
 
 def test_without_other_evidence_or_structure_no_uncontested_scores_are_made() -> None:
     compared, _ = compare(comparison(3.0), ENHANCEMENT)
     for changed in ({"doubtful": None}, {"has_structure": False}):
         pairs = {PAIR: replace(compared.pairs[PAIR], **changed)}
-        assert direct_scores(replace(compared, pairs=pairs), ENHANCEMENT, UNJUDGED).uncontested is None
+        scores = direct_scores(replace(compared, pairs=pairs), ENHANCEMENT, UNJUDGED, with_uncontested=True)
+        assert scores.uncontested is None

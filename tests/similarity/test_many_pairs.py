@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
+import multiea
+from multiea.data.synthetic import Synthesis, write_synthetic
 from multiea.grouping.matching import _joined_in_order
 from multiea.kernels.joining import joined_in_order
 from multiea.settings.engines import PROPAGATION_WEIGHTS
@@ -16,6 +20,7 @@ from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.compiled_scores import CompiledScores
 from multiea.similarity.direct_scores import Comparison
 from multiea.similarity.many_kgs import MANY, are_compared_at_once
+from support.quick import align
 
 KGS, LARGEST, DIMENSIONS = MANY + 3, 40, 64
 SETTINGS = Enhancement(weights=PROPAGATION_WEIGHTS, temperature=0.1, candidates=50)
@@ -118,3 +123,21 @@ def test_a_kernel_joins_pairs_as_python_does() -> None:
     owner = generator.integers(0, 70, 300)
     left, right = generator.integers(0, 300, (2, 1500))
     assert np.array_equal(joined_in_order(left, right, owner), _joined_in_order(left, right, owner))
+
+
+def test_an_alignment_of_many_kgs_finds_the_same_groups_when_kernels_compare_all_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_synthetic(Synthesis(kgs=MANY + 1, entities=100, relations=6, overlap=0.9), tmp_path)
+    task = multiea.load(tmp_path)
+    pair_by_pair = align(task, bootstrap="none")
+    assert not isinstance(pair_by_pair.similarities("all")[0], CompiledScores)
+    monkeypatch.setattr(many_kgs, "AT_ONCE_FROM", 1)
+    at_once = align(task, bootstrap="none")
+    assert isinstance(at_once.similarities("all")[0], CompiledScores)
+    assert len(at_once.found.groups) > 20
+    members = [set(map(tuple, one.found.groups.members.tolist())) for one in (pair_by_pair, at_once)]
+    assert len(members[0] ^ members[1]) <= 0.05 * len(members[0])
+    pair = at_once.pairs.filter(at_once.pairs["status"] == "found").row(0, named=True)
+    explanation = at_once.explain(f"{pair['left_kg']}/{pair['left']}", f"{pair['right_kg']}/{pair['right']}")
+    assert explanation.confidence == pair["confidence"]

@@ -49,10 +49,15 @@ def show_process(alignment: AlignmentResult) -> None:
 
 def _show_confidence_basis(alignment: AlignmentResult) -> None:
     """What confidences are based on, and F1 of pairs on validation seeds."""
-    from multiea.evaluation.self_check import ESTIMATED, confidence_basis, f1_interval  # deferred: imports torch
+    from multiea.evaluation.self_check import (  # deferred: imports torch
+        ESTIMATED,
+        confidence_basis,
+        f1_interval,
+        stay_unmatched,
+    )
 
     calibration = alignment.calibration
-    unmatched = f"members below {calibration.threshold:.2f} stay unmatched"
+    unmatched = f"members below {calibration.threshold:.2f} {stay_unmatched(calibration)}"
     if not len(alignment.found.groups):
         out.print("confidences: none, since no group was found")
     elif calibration.examples:

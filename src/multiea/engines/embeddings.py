@@ -181,7 +181,8 @@ def _joined(parts: Sequence[Tensor]) -> Tensor:
         if not is_next or part.untyped_storage().data_ptr() != first.untyped_storage().data_ptr():
             return torch.cat(list(parts))
         start += part.numel()
-    return first.as_strided((sum(map(len, parts)), *first.shape[1:]), first.stride())
+    in_a_row = first.as_strided((start - first.storage_offset(),), (1,))  # one row may have the stride of a view
+    return in_a_row.view(sum(map(len, parts)), *first.shape[1:])
 
 
 def tensor_of(array: np.ndarray) -> Tensor:

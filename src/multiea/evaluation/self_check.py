@@ -36,6 +36,12 @@ def confidence_basis(alignment: AlignmentResult) -> str:
     return PLAIN_SCORES if evidence_used(alignment) == [STRUCTURE] else ESTIMATED
 
 
+def stay_unmatched(calibration: Calibration) -> str:
+    """What happens to members below the threshold; shown confidences may be lower, where they were lowered later."""
+    is_lowered = calibration.uncontested_share > 0
+    return f"stay unmatched{', judged before confidences of lookalikes are lowered' if is_lowered else ''}"
+
+
 def validation_scores(alignment: AlignmentResult) -> dict[str, Any]:
     """F1 of pairs on validation seeds, its interval, and how many found pairs and groups it rests on.
 

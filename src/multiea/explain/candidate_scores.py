@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 
+from multiea.data.groups import ABSENT, Groups
 from multiea.data.task import Task
 from multiea.grouping.alignment import AlignmentResult
 from multiea.grouping.calibration import LEAST_SCORE
+from multiea.grouping.duplicates import Duplicates
+from multiea.grouping.uncontested import best_chains, uncontested_inside
 from multiea.similarity.block_scores import BlockScores
 from multiea.similarity.enhancement import Pairs
 from multiea.similarity.matrices import Matrix
@@ -37,18 +40,31 @@ class CandidateScores:
         known = Task(order.canonical.kgs, order.groups_to_canonical(alignment.known.groups))
         pools = candidate_pools("all", known, known.seeds, known.held_out)
         compared = alignment.compared()
-        direct = pool_similarities(known, compared, pools, replace(enhancement, weights=(1.0,)))
+        of_pairs, is_lowered = replace(enhancement, weights=(1.0,)), alignment.calibration.uncontested_share > 0
+        direct = pool_similarities(known, compared, pools, of_pairs, with_uncontested=is_lowered)
         if isinstance(direct, BlockScores):
             keeps_rest, mixing = alignment.evidence is not None, compared.weights.mixing
             return cls(pools, direct, with_paths(direct, enhancement, mixing, keeps_rest=keeps_rest))
         return cls(pools, direct, pool_similarities(known, compared, pools, enhancement))
 
-    def uncontested(self, one: Node, other: Node) -> float | None:
-        """The score of two entities before others compete for them; None where it does not count."""
-        scores = self.direct.uncontested if isinstance(self.direct, BlockScores) else None
-        if scores is None:
-            return None
-        return float(self.at(scores, (one[0], other[0]), np.array([one[1]]), np.array([other[1]]))[0])
+    def uncontested(self, one: Node, other: Node, group: Sequence[Node] = ()) -> float | None:
+        """The uncontested score of the best chain between two entities; None where confidences are not lowered by it.
+
+        group: the members that chains may lead over, duplicates after them; these two by default.
+        """
+        members = np.full((1, len(self.pools)), ABSENT, dtype=np.int32)
+        copies: list[Node] = []
+        for kg, entity in group or (one, other):
+            if members[0, kg] == ABSENT:
+                members[0, kg] = entity
+            else:
+                copies.append((kg, entity))
+        ends = np.array(copies, dtype=np.int64).reshape(-1, 2)
+        duplicates = Duplicates(np.zeros(len(ends), np.int64), ends[:, 0], ends[:, 1], np.ones(len(ends)))
+        groups = Groups(tuple(map(str, range(len(self.pools)))), members)
+        found = uncontested_inside(groups, self.direct, self.pools, duplicates)
+        chain = np.nan if found is None else best_chains(found)[0, one[0], other[0]]
+        return None if np.isnan(chain) else float(chain)
 
     def has(self, node: Node) -> bool:
         """Whether an entity is a candidate; members of seeds are not."""

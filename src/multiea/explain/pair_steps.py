@@ -16,7 +16,7 @@ from multiea.explain.explanation import CALIBRATION, COMPETITION, STEP_NAMES, TH
 from multiea.explain.facts import Entity, Fact, ThirdEntity, ValuePair, agrees
 from multiea.explain.matched_neighbours import matched_neighbours
 from multiea.explain.matching_names import Names
-from multiea.explain.membership import Membership
+from multiea.explain.membership import DUPLICATE, Membership
 from multiea.explain.steps import steps_of_pairs
 from multiea.foundation.errors import counted
 from multiea.grouping.alignment import AlignmentResult
@@ -130,10 +130,19 @@ class PairSteps:
         if name == CALIBRATION:
             if calibration.examples:
                 return f"learned from {counted(calibration.examples, 'pair')} of validation seeds", ()
-            uncontested = self._scores.uncontested(one, other)
+            uncontested = self._uncontested(one, other)
             words = "estimated without seeds"
             return (words if uncontested is None else f"{words}; uncontested score {uncontested:.3f}"), ()
         found = self._scores.third_entities(one, other, MOST_THIRD_ENTITIES)
         return f"score with third KGs {enhanced:.3f}", tuple(
             ThirdEntity(self._shown(via), left, right) for via, left, right in found
         )
+
+    def _uncontested(self, one: Node, other: Node) -> float | None:
+        """The uncontested score by which the confidence of a pair was lowered; None where it was not."""
+        row = self._membership.row(one)
+        if row < 0 or row != self._membership.row(other):
+            return self._scores.uncontested(one, other)
+        if DUPLICATE in (self._membership.status(node) for node in (one, other)):
+            return None  # its confidence is made from that of the member that it repeats
+        return self._scores.uncontested(one, other, self._membership.members(row))

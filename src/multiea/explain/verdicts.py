@@ -52,11 +52,11 @@ class Verdicts:
     def pair_confidence(self, one: Node, other: Node) -> float:
         """The confidence that two entities would have as a group of two."""
         uncontested = self._scores.uncontested(one, other)
-        known = None if uncontested is None else np.array(uncontested)
+        known = np.array(np.nan if uncontested is None else uncontested)
         return float(self._calibration.lowered(np.array(self._contested_confidence(one, other)), known))
 
     def _contested_confidence(self, one: Node, other: Node) -> float:
-        """The same as the threshold sees it."""
+        """The same before it is lowered; the threshold applies to this one."""
         inside = np.full((1, 2, 2), np.nan)
         inside[0, 0, 1] = inside[0, 1, 0] = self._score(one, other)
         return float(self._calibration.probabilities(inside)[0, 0, 1])
@@ -98,7 +98,9 @@ class Verdicts:
                     return f"{self._shown(node)} is in a group with {self._shown(member)} already, by better matches"
         confidence, least = self._contested_confidence(one, other), self._calibration.threshold
         if confidence < least:
-            return f"too weak: confidence {confidence:.2f}, and members below {least:.2f} stay unmatched"
+            shown, before = f"{self.pair_confidence(one, other):.2f}", f"{confidence:.2f}"
+            shown += "" if shown == before else f" ({before} before it was lowered for lookalikes)"
+            return f"too weak: confidence {shown}, and members below {least:.2f} stay unmatched"
         if self._membership.row(one) >= 0 and self._membership.row(other) >= 0:
             return "their groups contradict each other: both have a member in the same KG"
         return f"one of the two was dropped from their group: its mean confidence there was below {least:.2f}"

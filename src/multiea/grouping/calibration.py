@@ -9,6 +9,9 @@ import numpy as np
 from multiea.data.groups import ABSENT, Groups
 from multiea.grouping.found_groups import FoundGroups
 from multiea.grouping.judging import judged_pairs
+from multiea.grouping.matching import Scores
+from multiea.grouping.uncontested import best_chains
+from multiea.similarity.block_scores import BlockScores
 
 LEAST_SCORE = 1e-4
 THRESHOLDS = np.arange(0.0, 0.65, 0.025)
@@ -31,7 +34,8 @@ class Calibration:
     coefficients: of the constant, of the pair's score and of the mean score of its group, both as logits. examples: the
     number of pairs it was learned from; with none, no seed judged it. validation_f1: of pairs, on the validation
     seeds and at the threshold, where there are examples. validation_groups: the number of validation seeds behind it,
-    0 in runs that did not count them. most: the highest probability there is.
+    0 in runs that did not count them. most: the highest probability there is. uncontested_share: the share of a
+    confidence that depends on the uncontested score, 0 where confidences are not lowered.
     """
 
     coefficients: tuple[float, ...] = (0.0, 1.0, 0.0)
@@ -40,6 +44,7 @@ class Calibration:
     validation_f1: float | None = None
     validation_groups: int = 0
     most: float = 1.0
+    uncontested_share: float = 0.0
 
     @classmethod
     def unjudged(cls, *, with_evidence: bool) -> Calibration:
@@ -65,15 +70,19 @@ class Calibration:
         logit = (np.log(probability / (1 - probability)) - constant) / max(sum(slopes), 1e-6)
         return float(1 / (1 + np.exp(-np.clip(logit, -50, 50))))
 
-    def lowered(self, probabilities: np.ndarray, uncontested: np.ndarray | None) -> np.ndarray:
-        """Probabilities of pairs, less where the score depends on who else wants the candidates.
+    def lowering(self, scores: Scores) -> Calibration:
+        """The same, with confidences lowered where uncontested scores were made; scores: those to be grouped."""
+        is_lowered = isinstance(scores, BlockScores) and scores.uncontested is not None
+        return replace(self, uncontested_share=UNCONTESTED_SHARE if is_lowered else 0.0)
 
-        Without seeds nobody knows whether these others are right. uncontested: the scores before they compete, between
-        0 and 1; None where these were not made.
+    def lowered(self, probabilities: np.ndarray, uncontested: np.ndarray) -> np.ndarray:
+        """Probabilities of pairs, less where they are clear only because others took their rivals.
+
+        Without seeds nobody knows whether these others are right. uncontested: of each pair, between 0 and 1; NaN where
+        it is not known, and the probability stays.
         """
-        if self.examples or uncontested is None:
-            return probabilities
-        return np.asarray(probabilities * (1 - UNCONTESTED_SHARE + UNCONTESTED_SHARE * uncontested))
+        lost = self.uncontested_share * (1 - uncontested)
+        return np.asarray(probabilities * (1 - np.where(np.isnan(lost), 0, lost)))
 
     def apply(
         self,
@@ -88,14 +97,16 @@ class Calibration:
 
         Members below the threshold are dropped, and groups with one member left. one_by_one: each group loses its
         member first, since it may be what weakens the others. inside: the scores of all pairs of
-        members. matched: which pairs are each other's best match; all by default. uncontested: the scores of all pairs
-        before others compete; they lower confidences and drop nobody.
+        members. matched: which pairs are each other's best match; all by default. uncontested: the uncontested scores
+        of all pairs, NaN where unknown; they lower the confidences of members that stay, and drop nobody.
         """
         kept = self._members_kept(groups.present, inside, one_by_one=one_by_one)
         members = np.where(kept, groups.members, ABSENT)
-        inside = np.where(kept[:, :, None] & kept[:, None, :], inside, np.nan)
+        both = kept[:, :, None] & kept[:, None, :]
         enough = kept.sum(axis=1) > 1
-        pair_confidence = self.lowered(self.probabilities(inside), uncontested)
+        pair_confidence = self.probabilities(np.where(both, inside, np.nan))
+        if uncontested is not None and self.uncontested_share:
+            pair_confidence = self.lowered(pair_confidence, best_chains(np.where(both, uncontested, np.nan)))
         confidence = np.where(kept, _member_means(pair_confidence), 0)[enough]
         sizes = np.maximum(kept[enough].sum(axis=1), 1)
         order = np.argsort(-(confidence.sum(axis=1) / sizes), kind="stable")

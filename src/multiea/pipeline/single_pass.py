@@ -66,7 +66,9 @@ def align_once(
         compared = Comparable(
             learned.embeddings, learned.signatures, learned.evidence, learned.weights, runner=learned.runner
         )
-        scores = pool_similarities(to_compare, compared, pools, settings.enhancement)
+        with_uncontested = not calibration.examples
+        scores = pool_similarities(to_compare, compared, pools, settings.enhancement, with_uncontested=with_uncontested)
+        calibration = calibration.lowering(scores)
     with memory_errors_explained(), timed(seconds, "grouping"):
         repeating = chosen_duplicates(to_compare, compared, scores, pools, settings.duplicates)
         found, duplicates = find_groups(to_compare, compared, scores, pools, calibration, repeating)
@@ -101,10 +103,10 @@ def regroup(alignment: Result, enhancement: Enhancement) -> Result:
     known = Task(order.canonical.kgs, order.groups_to_canonical(alignment.known.groups))
     compared = alignment.compared()
     pools = candidate_pools("all", known, known.seeds, known.held_out)
-    scores = pool_similarities(known, compared, pools, enhancement)
+    scores = pool_similarities(known, compared, pools, enhancement, with_uncontested=True)
     settings = replace(alignment.settings, enhancement=enhancement)
     repeating = chosen_duplicates(known, compared, scores, pools, settings.duplicates)
-    calibration = Calibration.unjudged(with_evidence=compared.evidence is not None)
+    calibration = Calibration.unjudged(with_evidence=compared.evidence is not None).lowering(scores)
     found, duplicates = find_groups(known, compared, scores, pools, calibration, repeating)
     to_given = order.given_numbering
     return replace(

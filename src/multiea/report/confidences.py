@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from multiea.evaluation.self_check import confidence_basis
+from multiea.evaluation.self_check import confidence_basis, stay_unmatched
 from multiea.foundation.errors import counted
 from multiea.report.charts import Axes, axis_range, bars, chart, vertical_line
 from multiea.report.markup import Content, Html, Section, as_table, element, joined, paragraph, table
@@ -45,8 +45,8 @@ def _histogram(subject: Subject, edges: np.ndarray, counts: list[tuple[str, np.n
     axes = Axes((0.0, 1.0), axis_range([highest], whole=True), "confidence", "groups", (False, True))
     parts = [*axes.drawn(), *bars(axes, edges.tolist(), [(name, count.tolist()) for name, count in counts])]
     legend = [(f"series-{number}", name) for number, (name, _) in enumerate(counts)]
-    threshold = subject.alignment.calibration.threshold
-    if threshold > 0:
+    calibration = subject.alignment.calibration
+    if (threshold := calibration.threshold) > 0:
         parts.append(vertical_line(axes, threshold))
-        legend.append(("threshold-line", f"threshold {threshold:.2f}: entities below it stay unmatched"))
+        legend.append(("threshold-line", f"threshold {threshold:.2f}: entities below it {stay_unmatched(calibration)}"))
     return chart("Confidence of the found groups", description, parts, legend)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from multiea.evaluation.self_check import ESTIMATED, confidence_basis, doubts, evidence_used, f1_interval
+from multiea.evaluation.self_check import (
+    ESTIMATED,
+    confidence_basis,
+    doubts,
+    evidence_used,
+    f1_interval,
+    stay_unmatched,
+)
 from multiea.foundation.errors import SENTENCE_ENDS, counted
 from multiea.grouping.calibration import Calibration
 from multiea.report.markup import Cell, Content, Html, Section, element, joined, note, paragraph, percent, table
@@ -83,7 +90,7 @@ def _calibration(subject: Subject) -> str:
 
 
 def _unmatched(calibration: Calibration) -> str:
-    return f"Entities with a confidence below {calibration.threshold:.2f} stay unmatched."
+    return f"Entities with a confidence below {calibration.threshold:.2f} {stay_unmatched(calibration)}."
 
 
 def _validation(calibration: Calibration) -> str:

@@ -105,13 +105,14 @@ class BlockScores(Mapping[Pair, SparseScores]):
     """Scores of some pairs of candidates; all other pairs count as zero. A block is the matrix of two KGs.
 
     score: (entries,) that of each entry of the half above the diagonal. order: the place among the segments of each KG,
-    where KGs are asked for by other numbers. uncontested: what the scores would be if nobody else wanted the same
-    candidates; None where that is not asked.
+    where KGs are asked for by other numbers. uncontested: the probability of each pair among the candidates of either
+    end, whoever else wants them; None where that is not asked, or says nothing.
     """
+
+    uncontested: Uncontested | None = None
 
     def __init__(self, segments: Segments, values: Tensor) -> None:
         self.segments, self.score, self.order = segments, values, tuple(range(segments.kgs))
-        self.uncontested: BlockScores | None = None
 
     @classmethod
     def of(cls, blocks: Mapping[Pair, SparseScores], sizes: Sequence[int], device: torch.device) -> BlockScores:
@@ -131,13 +132,14 @@ class BlockScores(Mapping[Pair, SparseScores]):
     def with_values(self, values: Tensor) -> BlockScores:
         """Other values for the same pairs."""
         other = copy(self)
-        other.score = values
+        other.score, other.uncontested = values, None
         return other
 
     def renumbered(self, order: Sequence[int]) -> BlockScores:
         """The same scores, where KGs have other numbers; order: the present number of each new one."""
         other = copy(self)
         other.order = tuple(self.order[kg] for kg in order)
+        other.uncontested = None  # it has the numbers before
         return other
 
     @property
@@ -219,3 +221,14 @@ class BlockScores(Mapping[Pair, SparseScores]):
             mate = half.mate.index_select(0, place.index_select(0, kept))
             candidate[number.index_select(0, kept)] = torch.div(mate, segments.kgs, rounding_mode="floor")
         return candidate.cpu(), score.float().cpu()
+
+
+@dataclass(frozen=True)
+class Uncontested:
+    """The probability of each pair among the candidates of either end, whoever else wants them.
+
+    pairs: of KGs (a < b), those it is known for: which are compared by structure together with other evidence.
+    """
+
+    scores: BlockScores
+    pairs: frozenset[Pair]

@@ -14,7 +14,7 @@ from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import ATTRIBUTES, INSIDE, NAMES, STRUCTURE, Evidence, Pair
 from multiea.foundation import progress
 from multiea.settings.enhancement import Enhancement
-from multiea.similarity.block_scores import BlockScores
+from multiea.similarity.block_scores import BlockScores, Uncontested
 from multiea.similarity.doubt import LEAST_SURPLUS, lower_doubtful, similarity_by_chance
 from multiea.similarity.large_candidates import LargeCandidates
 from multiea.similarity.many_kgs import candidates_per_block, sample_per_block
@@ -40,6 +40,7 @@ class Comparison:
     structure is learned from them. chooses_mixing: whether the known pairs choose it anew, too. all_evidence: of all
     entities, candidates or not, which shows what good candidates are like; by default that of the candidates.
     large: the candidates in shards, where they are so many that tasks compare them; None where they are not.
+    with_uncontested: whether uncontested scores are made; only groups that no seeds judge need them.
     """
 
     sizes: Sequence[int]
@@ -53,6 +54,7 @@ class Comparison:
     chooses_mixing: bool = True
     all_evidence: Evidence | None = None
     large: LargeCandidates | None = None
+    with_uncontested: bool = False
 
     @classmethod
     def of(cls, candidates: Sequence[Tensor]) -> Comparison:
@@ -107,7 +109,9 @@ def compare(comparison: Comparison, enhancement: Enhancement) -> tuple[AllCompar
     return AllCompared(BlockScores.of(scores, comparison.sizes, comparison.device), compared), weights
 
 
-def direct_scores(compared: AllCompared, enhancement: Enhancement, mixing: Mixing) -> BlockScores:
+def direct_scores(
+    compared: AllCompared, enhancement: Enhancement, mixing: Mixing, *, with_uncontested: bool = False
+) -> BlockScores:
     """The scores of all pairs of KGs, normalised by Sinkhorn where the mode asks for it.
 
     exp(similarity / temperature), rows and columns scaled towards a sum of one. The mass that all other candidates
@@ -123,26 +127,27 @@ def direct_scores(compared: AllCompared, enhancement: Enhancement, mixing: Mixin
     temperature = values.new_tensor([temperatures.get((a, b), 1.0) for a, b in product(range(segments.kgs), repeat=2)])
     exponential = ((values - highest.index_select(0, block)) / temperature.index_select(0, block)).exp()
     rest = _rest(compared, temperatures, highest.tolist())
-    odds = scores.with_values(exponential)
-    normalised = normalise(odds, enhancement.sweeps, rest)
-    if any(one.doubtful is not None and one.has_structure for one in compared.pairs.values()):
-        normalised.uncontested = _uncontested(odds, rest)
+    masses = scores.with_values(exponential)
+    normalised = normalise(masses, enhancement.sweeps, rest)
     levels = {pair: one.doubtful for pair, one in compared.pairs.items() if not one.has_structure}
-    if not any(level is not None for level in levels.values()):
-        return normalised
-    return lower_doubtful(normalised, scores, levels, temperatures)
+    if any(level is not None for level in levels.values()):
+        normalised = lower_doubtful(normalised, scores, levels, temperatures)
+    having = frozenset(pair for pair, one in compared.pairs.items() if one.has_structure and one.doubtful is not None)
+    if with_uncontested and having:
+        normalised.uncontested = Uncontested(_uncontested(masses, rest), having)
+    return normalised
 
 
-def _uncontested(exponential: BlockScores, rest: Tensor) -> BlockScores:
+def _uncontested(masses: BlockScores, rest: Tensor) -> BlockScores:
     """The probability of each pair among the candidates of either end, whoever else wants them; the lower of the two.
 
     Sinkhorn takes away the candidates that others need more. That tells much where all entities have counterparts. But
     of an entity without one it leaves a lookalike that has none either, and then looks certain of it.
     """
-    segments = exponential.segments
-    total = (exponential.sums() + rest).flatten()
+    segments = masses.segments
+    total = (masses.sums() + rest).flatten()
     most = torch.maximum(*(total.index_select(0, ends) for ends in (segments.first, segments.second)))
-    return exponential.with_values((exponential.score / most.clamp(min=1e-200)).float())
+    return masses.with_values((masses.score / most.clamp(min=1e-200)).float())
 
 
 def _rest(compared: AllCompared, temperatures: Mapping[Pair, float], highest: Sequence[float]) -> Tensor:

@@ -115,7 +115,8 @@ def sparse_similarities(comparison: Comparison, enhancement: Enhancement) -> tup
     known, keeps_rest = comparison.known, comparison.evidence is not None
     is_chosen = comparison.chooses_mixing and len(comparison.sizes) > 2 and enhancement.mode == "sharpened"
     if known is None or not keeps_rest or not is_chosen:
-        direct = direct_scores(compared, enhancement, weights.mixing)
+        with_uncontested = comparison.with_uncontested
+        direct = direct_scores(compared, enhancement, weights.mixing, with_uncontested=with_uncontested)
         return with_paths(direct, enhancement, weights.mixing, keeps_rest=keeps_rest), weights
     best, highest, of_best = MIXINGS[0], -1.0, None
     for _, group in groupby(MIXINGS, key=lambda mixing: mixing.is_softer):

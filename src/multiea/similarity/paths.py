@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -50,7 +51,9 @@ def with_paths_mixed(
         if steps.cut is not None:  # without it, Sinkhorn would make the few that are kept look certain
             rest = steps.cut if rest is None else rest + steps.cut
         mixed = normalise(BlockScores(Segments(row, column, segments.sizes), values), FINAL_SWEEPS, rest)
-        mixed.uncontested = direct.uncontested
+        if (known := direct.uncontested) is not None:  # without what is cached for the direct scores
+            own = Segments(segments.row, segments.column, segments.sizes)
+            mixed.uncontested = replace(known, scores=BlockScores(own, known.scores.score))
         yield mixed
 
 

@@ -65,12 +65,23 @@ def positions_in_pool(pool: np.ndarray, members: np.ndarray) -> np.ndarray:
     return np.asarray(position[members])
 
 
-def pool_similarities(task: Task, compared: Comparable, pools: Sequence[np.ndarray], enhancement: Enhancement) -> Pairs:
-    """The scores of all ordered pairs of KGs between their pools; task: in canonical order."""
+def pool_similarities(
+    task: Task,
+    compared: Comparable,
+    pools: Sequence[np.ndarray],
+    enhancement: Enhancement,
+    *,
+    with_uncontested: bool = False,
+) -> Pairs:
+    """The scores of all ordered pairs of KGs between their pools; task: in canonical order.
+
+    with_uncontested: whether uncontested scores are made as well, where structure and other evidence are compared.
+    """
     if enhancement.candidates is None:
         assert isinstance(compared.embeddings, Embeddings)
         return similarities(_candidates(task, compared.embeddings, pools), enhancement)
-    return sparse_similarities(_comparison(task, compared, pools), enhancement)[0]
+    comparison = replace(_comparison(task, compared, pools), with_uncontested=with_uncontested)
+    return sparse_similarities(comparison, enhancement)[0]
 
 
 def pool_similarities_with_weights(
