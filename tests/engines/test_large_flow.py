@@ -162,7 +162,7 @@ def test_marks_of_very_many_entities_flow_in_blocks(small: Task, monkeypatch: py
     monkeypatch.setattr(large_flow, "VERY_MANY_ENTITIES", 0)
     monkeypatch.setattr(large_flow, "DIMENSIONS_OF_VERY_MANY", 32)
     blocks = embedded(small, 0)
-    assert large_flow.blocks_of_marks(SETTINGS, 128, 10) == [slice(start, start + 32) for start in range(0, 128, 32)]
+    assert large_flow.sizes_of_many(SETTINGS, 10).blocks == 4
     assert torch.equal(whole.are_known(), blocks.are_known())
     sides = [embeddings.split([len(kg.entities) for kg in small.kgs]) for embeddings in (whole, blocks)]
     one, other = (parts[0].cosines(parts[1]) for parts in sides)
@@ -174,7 +174,5 @@ def test_marks_of_very_many_entities_flow_in_blocks(small: Task, monkeypatch: py
 
 @pytest.mark.parametrize(("dimensions", "count"), [(512, 2), (256, 1), (320, 2), (768, 3), (64, 1)])
 def test_blocks_are_as_wide_as_their_columns_allow(dimensions: int, count: int) -> None:
-    blocks = large_flow.blocks_of_marks(Propagation(), dimensions, 2_000_000)
-    assert len(blocks) == count
-    assert [blocks[0].start, blocks[-1].stop] == [0, dimensions]
-    assert large_flow.blocks_of_marks(Propagation(), dimensions, 1_000_000) == [slice(0, dimensions)]
+    assert large_flow.sizes_of_many(Propagation(dimensions=dimensions), 2_000_000).blocks == count
+    assert large_flow.sizes_of_many(Propagation(dimensions=dimensions), 1_000_000).blocks == 1

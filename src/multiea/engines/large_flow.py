@@ -9,6 +9,7 @@ result, `{prefix}/embedding/{kg}`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -47,8 +48,7 @@ def embed(
         return
     count = sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs)
     sizes = sizes_of_many(settings, count)
-    blocks = blocks_of_marks(settings, sizes.dimensions, count)
-    random = (settings, sizes, random_state, blocks)
+    random = (settings, sizes, random_state)
     flows = [Task(f"{prefix}/flow/{kg}", write_flow, (prefix, place, kg, *random)) for place, kg in enumerate(kgs)]
     runner.run("propagating", flows)
     relations = [[torch.tensor(state) for state in shards.get(task.name)["relations"]] for task in flows]
@@ -65,17 +65,15 @@ def embed(
 
 
 def sizes_of_many(settings: Propagation, entities: int) -> EmbeddingSizes:
-    """The sizes of embeddings made by tasks, which take less memory: marks stay long for more entities."""
-    return EmbeddingSizes.of(settings, entities, MOST_IN_BLOCKS)
+    """The sizes of embeddings made by tasks, which take less memory: marks stay long for more entities.
 
-
-def blocks_of_marks(settings: Propagation, dimensions: int, entities: int) -> list[slice]:
-    """The numbers of marks that flow at once: all of them, or fewer where entities are very many."""
-    count = 1 if entities <= VERY_MANY_ENTITIES else max(1, -(-dimensions // DIMENSIONS_OF_VERY_MANY))
-    while dimensions % (count * 2 * settings.columns):
-        count += 1
-    width = dimensions // count
-    return [slice(start, start + width) for start in range(0, dimensions, width)]
+    Where entities are very many, marks flow in blocks that are as short as those of even more entities.
+    """
+    sizes = EmbeddingSizes.of(settings, entities, MOST_IN_BLOCKS)
+    blocks = 1 if entities <= VERY_MANY_ENTITIES else -(-sizes.dimensions // DIMENSIONS_OF_VERY_MANY)
+    while sizes.dimensions % (blocks * 2 * settings.columns):
+        blocks += 1
+    return replace(sizes, blocks=blocks)
 
 
 def put_marks(shards: Shards, prefix: str, groups: Groups, weights: np.ndarray | None = None) -> None:
@@ -93,27 +91,27 @@ def write_flow(
     settings: Propagation,
     sizes: EmbeddingSizes,
     random_state: int,
-    blocks: Sequence[slice],
 ) -> None:
-    """Marks flow through a KG over all hops. place: its column in the groups. blocks: of the numbers of a mark."""
+    """Marks flow through a KG over all hops. place: its column in the groups."""
     use_threads()
     marks, edges = shards.get(f"{prefix}/marks"), Edges(**shards.get(f"edges/{kg}"))
     members, count = marks["members"][place], edges.entities
     mark = np.full(count, ABSENT, np.int32)
     mark[members[members != ABSENT]] = np.flatnonzero(members != ABSENT)
     drawn = RandomVectors.drawn(0, settings, sizes, random_state, torch.device("cpu"))
-    block = blocks[0].stop
+    block = sizes.dimensions // sizes.blocks
     forms: dict[str, tuple[tuple[int, ...], type]] = {
         part: form
         for key, width in (("columns", block), ("last", block), ("near", block // 2))
         for part, form in (
-            (key, ((len(blocks), count, width), np.int16)),
-            (f"{key}_scales", ((len(blocks), count), np.float32)),
+            (key, ((sizes.blocks, count, width), np.int16)),
+            (f"{key}_scales", ((sizes.blocks, count), np.float32)),
         )
     }
     forms["relations"] = ((settings.hops, edges.relations, sizes.dimensions), np.float32)
     with shards.writing(name, forms) as to:
-        for number, some in enumerate(blocks):
+        for number in range(sizes.blocks):
+            some = slice(number * block, (number + 1) * block)
             columns, last, near = (
                 (to[key][number], to[f"{key}_scales"][number]) for key in ("columns", "last", "near")
             )

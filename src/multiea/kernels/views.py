@@ -19,6 +19,18 @@ def scale_to(row: np.ndarray, weight: float) -> None:
         row[k] *= factor
 
 
+@part
+def add_blocks(total: np.ndarray, numbers: np.ndarray, scales: np.ndarray, row: int) -> bool:
+    """Adds a row of states that are kept in blocks, one after the other; returns whether it is not zero."""
+    blocks, size = numbers.shape[0], numbers.shape[2]
+    is_there = False
+    for block in range(blocks):
+        if scales[block, row] > 0:
+            is_there = True
+            add_row(total[block * size : (block + 1) * size], numbers[block], row, scales[block, row])
+    return is_there
+
+
 @kernel
 def write_views(
     entities: np.ndarray,
@@ -43,8 +55,8 @@ def write_views(
     near_numbers, near_scales = near
     relation_numbers, relation_view, width = relations
     numbers, scales = result
-    blocks, size, half_size = column_numbers.shape[0], column_numbers.shape[2], near_numbers.shape[2]
-    dimensions, half, own = blocks * size, blocks * half_size, relation_view.shape[1]
+    dimensions = column_numbers.shape[0] * column_numbers.shape[2]
+    half, own = dimensions // 2, relation_view.shape[1]
     factors = relation_numbers.shape[1]
     parts = dimensions // width
     sketch = factors * width
@@ -57,16 +69,9 @@ def write_views(
             at_last = row[sketch : sketch + dimensions]
             for edge in range(starts[entity], starts[entity + 1]):
                 other = tail[edge]
-                arrives = False
-                for block in range(blocks):
-                    start = block * size
-                    if last_scales[block, other] > 0:
-                        add_row(at_last[start : start + size], last_numbers[block], other, last_scales[block, other])
-                    scale = column_scales[block, other]
-                    arrives |= scale > 0
-                    for k in range(size):
-                        neighbour[start + k] = scale * np.float32(column_numbers[block, other, k])
-                if not arrives:
+                add_blocks(at_last, last_numbers, last_scales, other)
+                neighbour[:] = 0
+                if not add_blocks(neighbour, column_numbers, column_scales, other):
                     continue
                 for number in range(factors):
                     factor = relation_numbers[relation[edge], number]
@@ -74,10 +79,7 @@ def write_views(
                     for k in range(width):
                         row[to + k] += factor * neighbour[start + k]
             nearer = row[sketch + dimensions : sketch + dimensions + half]
-            for block in range(blocks):
-                if near_scales[block, entity] > 0:
-                    into = nearer[block * half_size : (block + 1) * half_size]
-                    add_row(into, near_numbers[block], entity, near_scales[block, entity])
+            add_blocks(nearer, near_numbers, near_scales, entity)
             by_relation = row[sketch + dimensions + half :]
             for edge in range(relation_starts[entity], relation_starts[entity + 1]):
                 for k in range(own):

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from multiea.data.groups import ABSENT, Groups
-from multiea.data.seed_split import split_seeds
 from multiea.data.task import Task
 from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import Evidence
@@ -21,11 +20,12 @@ from multiea.foundation.errors import SettingError
 from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.judging import scores_of_pairs
 from multiea.grouping.matching import Matches, Scores, cliques, join_matches, mutual_matches, scores_inside
+from multiea.pipeline.known_groups import KnownGroups
 from multiea.pipeline.large_propagator import LargePropagator, fitting
 from multiea.pipeline.learned import LearnedEmbeddings
 from multiea.pipeline.propagator import Propagator, SecondView, is_uneven
 from multiea.pipeline.pseudo_labels import select_anchors, select_matches, select_pseudo_labels
-from multiea.pipeline.warm_start import WarmStart, without_leakage
+from multiea.pipeline.warm_start import WarmStart
 from multiea.settings.propagation import PRINCIPAL_FROM
 from multiea.settings.tree import AlignSettings
 from multiea.similarity.large_candidates import LargeCandidates
@@ -41,10 +41,9 @@ from multiea.similarity.signatures import signatures
 from multiea.similarity.weights import UNJUDGED, Weights
 from multiea.tasks.runner import Runner
 
-VALIDATION_RATIO = 0.1
 WORSE_ROUNDS = 2  # bootstrapping stops after this many rounds in a row that are clearly worse than the best
 LEAST_GROWTH = 0.08  # a round that adds a smaller share of pseudo-labels is the last
-WORTH_A_ROUND = 0.01  # where entities are many, a round that raises the pair F1 on validation seeds by more is not
+WORTH_A_ROUND = 0.01  # where entities are many, a round with more gain on validation seeds is not the last
 LEAST_CHANGE = 0.08  # with other evidence: a round that changes a smaller share of pseudo-labels is the last
 LEAST_CHANGE_UNJUDGED = 0.03  # the same without validation seeds, where marks are still few after the first rounds
 STALE_ROUNDS = 2  # so many rounds in a row without gain are the last, where there are enough seeds to tell; only one
@@ -52,30 +51,6 @@ STALE_ROUNDS = 2  # so many rounds in a row without gain are the last, where the
 KNOWN_WELL = 0.02  # standard error of a pair F1 on that many validation seeds
 PRECISE = 0.003  # standard error of a pair F1 on so many that a single round without gain is the last
 ROUND_OF_MIXING = 1  # it chooses how direct scores and paths are mixed, and later ones keep it; the first is too rough
-
-
-@dataclass(frozen=True)
-class _KnownGroups:
-    """The groups that rounds may use: seeds without validation seeds; open seeds and pseudo-labels without leakage.
-
-    all_completed: completed open seeds of the final round, where nothing can leak any more.
-    """
-
-    seeds: Groups
-    validation: Groups
-    completed: Groups
-    pseudo_labels: Groups
-    all_completed: Groups
-
-    @classmethod
-    def of(cls, task: Task, random_state: int, start: WarmStart | None) -> _KnownGroups:
-        split = split_seeds(task, VALIDATION_RATIO, random_state)
-        nothing = Groups.empty(task.kg_names)
-        if start is None:
-            return cls(split.seeds, split.validation, nothing, nothing, nothing)
-        pseudo_labels, completed = without_leakage(start, task, split.validation)
-        seeds = split.seeds.take(split.seeds.apart_from(task.open_seeds.groups))  # open seeds are in `completed`
-        return cls(seeds, split.validation, completed, pseudo_labels, start.completed.groups)
 
 
 @dataclass(frozen=True)
@@ -101,12 +76,12 @@ def propagate(
     Without seeds the first round compares by evidence other than structure. task: in canonical order. test_entities:
     groups whose members, not whose links, limit where pseudo-labels may come from with bootstrap pool `test`.
     """
-    known = _KnownGroups.of(task, settings.random_state, warm_start)
+    known = KnownGroups.of(task, settings.random_state, warm_start)
     all_known = task.seeds.joined(known.all_completed)
     final_pools = candidate_pools("all", task, all_known, known.validation)
-    is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, final_pools)], device)
-    is_blocked_when_opened = settings.enhancement.candidates is not None and not is_exact(
-        [*map(len, final_pools)], torch.device("cpu")
+    sizes, cpu = [*map(len, final_pools)], torch.device("cpu")
+    is_blocked, is_blocked_when_opened = (
+        settings.enhancement.candidates is not None and not is_exact(sizes, one) for one in (device, cpu)
     )
     history: dict[str, Any] = {"rounds": [], "bootstrap": settings.bootstrap.pool}
     history["search"] = "restricted" if is_blocked else "exact"
@@ -144,7 +119,7 @@ class _Rounds:
         self,
         task: Task,
         settings: AlignSettings,
-        known: _KnownGroups,
+        known: KnownGroups,
         propagator: Propagator | LargePropagator,
         pools: list[np.ndarray],
         evidence: Evidence | None,
@@ -201,10 +176,7 @@ class _Rounds:
         return 1 if self._is_off else self._settings.bootstrap.rounds
 
     def _is_settled(self, before: Groups, after: Groups, f1: float, gain: float, stale: int) -> bool:
-        """Whether another round would gain little.
-
-        f1: on validation seeds; gain: over the highest before; stale: rounds since it was highest.
-        """
+        """Whether another round gains little. f1: on validation seeds; gain: of it; stale: rounds since the highest."""
         if self._evidence is None:
             is_better = self._entities > PRINCIPAL_FROM and gain > WORTH_A_ROUND
             return not is_better and len(after) <= (1 + LEAST_GROWTH) * len(before)
@@ -295,7 +267,7 @@ def _share_of_new(groups: Groups, before: Groups) -> float:
 
 
 def _round_pools(
-    task: Task, settings: AlignSettings, known: _KnownGroups, test_entities: Groups | None
+    task: Task, settings: AlignSettings, known: KnownGroups, test_entities: Groups | None
 ) -> list[np.ndarray]:
     """For each KG the candidates of a round: all but known ones, or held-out entities and validation seeds."""
     if settings.bootstrap.pool != "test":

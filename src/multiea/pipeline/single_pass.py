@@ -29,8 +29,9 @@ from multiea.grouping.alignment import AlignmentResult, scores_in_given_order
 from multiea.grouping.calibration import Calibration, calibrate
 from multiea.grouping.find_groups import chosen_duplicates, find_groups
 from multiea.grouping.matching import join_matches, mutual_matches, scores_inside
-from multiea.pipeline.bootstrapping import VALIDATION_RATIO, propagate
+from multiea.pipeline.bootstrapping import propagate
 from multiea.pipeline.checks import check_encoder_has_seeds, check_task, warn_of_unreached_entities
+from multiea.pipeline.known_groups import VALIDATION_RATIO
 from multiea.pipeline.learned import LearnedEmbeddings
 from multiea.pipeline.propagator import SecondView
 from multiea.pipeline.warm_start import WarmStart
