@@ -41,7 +41,8 @@ class Contributions:
         compared = alignment.compared()
         assert isinstance(compared.embeddings, Embeddings)
         self._evidence, self._weights = compared.evidence, compared.weights
-        self._temperature = alignment.enhancement.temperature
+        entities = int(alignment.task.entity_offsets[-1])
+        self._temperature = alignment.enhancement.for_entities(entities).temperature
         sizes = [len(kg.entities) for kg in alignment.order.canonical.kgs]
         self._embeddings = compared.embeddings.split(sizes)
         self._of_pair = cache(self._pair_evidence)

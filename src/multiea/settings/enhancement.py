@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from multiea.foundation.errors import SettingError, resolve
 from multiea.settings.fields import names_checked, setting
 from multiea.settings.parsing import check_types
+from multiea.settings.propagation import PRINCIPAL_FROM
 
 LOWEST_TEMPERATURE = 0.001
+FACTOR_OF_MANY = 1.5  # of the temperature, where relations are described by principal directions
 ENHANCEMENT_MODES = {
     "none": "direct similarities only",
     "product": "the paper's equation to the letter: products of plain similarities, which hubs dominate",
@@ -33,7 +35,11 @@ class Enhancement:
         (0.2, 0.8),
         "Weights of the direct similarity, of all paths through one third KG, through two, and so on.",
     )
-    temperature: float = setting(0.05, "The temperature of Sinkhorn: the lower, the sharper.")
+    temperature: float = setting(
+        0.05,
+        "The temperature of Sinkhorn: the lower, the sharper. Where candidates are limited and there are more than "
+        f"{PRINCIPAL_FROM:,} entities, {FACTOR_OF_MANY} times as much is taken.",
+    )
     sweeps: int = setting(15, "How often Sinkhorn normalises rows and columns.")
     candidates: int | None = setting(
         None, 'About how many of the best candidates of each row and column are kept; "none" keeps all pairs.'
@@ -57,3 +63,9 @@ class Enhancement:
             raise SettingError(f"enhancement '{self.mode}' needs all pairs; remove candidates")
         if len(self.weights) > 2:
             raise SettingError("with a number of candidates, paths go through one third KG only; give two weights")
+
+    def for_entities(self, entities: int) -> Enhancement:
+        """The same for so many entities: where relations are described better, cosines differ more."""
+        if self.candidates is None or entities <= PRINCIPAL_FROM:
+            return self
+        return replace(self, temperature=self.temperature * FACTOR_OF_MANY)

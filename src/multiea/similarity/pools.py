@@ -77,6 +77,7 @@ def pool_similarities(
 
     with_uncontested: whether uncontested scores are made as well, where structure and other evidence are compared.
     """
+    enhancement = enhancement.for_entities(int(task.entity_offsets[-1]))
     if enhancement.candidates is None:
         assert isinstance(compared.embeddings, Embeddings)
         return similarities(_candidates(task, compared.embeddings, pools), enhancement)
@@ -105,7 +106,7 @@ def pool_similarities_with_weights(
         anchors=_known_pairs(anchors, pools),
         chooses_mixing=chooses_mixing,
     )
-    return sparse_similarities(comparison, enhancement)
+    return sparse_similarities(comparison, enhancement.for_entities(int(task.entity_offsets[-1])))
 
 
 def _comparison(task: Task, compared: Comparable, pools: Sequence[np.ndarray]) -> Comparison:
