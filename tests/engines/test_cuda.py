@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import torch
 
 import multiea
-from multiea import Enhancement, Propagation, Task, Training
+from multiea import Enhancement, Propagation, Training
 from multiea.engines.adjacency import Adjacency
 from multiea.engines.embeddings import Embeddings
 from multiea.engines.encoders.multiea import MultiEAEncoder
 from multiea.engines.propagation import embed
 from multiea.graph.joint_graph import joint_graph
 from multiea.settings.engines import default_enhancement
-from multiea.similarity import search
 from multiea.similarity.block_scores import BlockScores, Segments
 from multiea.similarity.enhancement import similarities
 from multiea.similarity.paths import with_paths
@@ -116,31 +113,3 @@ def test_propagation_on_a_gpu_finds_what_it_finds_on_a_cpu(bootstrap: str) -> No
     on_cpu, on_cuda = (multiea.align(task, bootstrap=bootstrap, device=device).evaluate() for device in ("cpu", "cuda"))
     assert on_cuda["pairs"]["f1"] == pytest.approx(on_cpu["pairs"]["f1"], abs=0.06)
     assert on_cuda["m_hits"]["all"]["10"] == pytest.approx(on_cpu["m_hits"]["all"]["10"], abs=0.08)
-
-
-@needs_cuda
-def test_a_run_that_compared_all_pairs_on_a_gpu_is_blocked_where_a_cpu_opens_it(
-    small: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(search.EXACT_PAIRS, "cpu", 0.0)
-    monkeypatch.setitem(search.SORTED_PAIRS, "cuda", 0.0)
-    alignment = multiea.align(small, device="cuda")
-    alignment.save(tmp_path / "run")
-    opened = multiea.open(tmp_path / "run")
-    assert opened.signatures is not None
-    monkeypatch.delattr(search, "_search_all_pairs")
-    scores = [one.evaluate()["m_hits"]["test"]["1"] for one in (alignment, opened)]
-    assert scores[0] == pytest.approx(scores[1], abs=0.05)
-
-
-@needs_cuda
-def test_the_search_by_thresholds_finds_the_best_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(search.SORTED_PAIRS, "cuda", 0.0)
-    generator = torch.Generator().manual_seed(0)
-    parts = [torch.nn.functional.normalize(torch.randn(size, 64, generator=generator)) for size in (3000, 2001)]
-    whole = parts[0] @ parts[1].t()
-    found = search.search(Embeddings(parts[0].cuda()), Embeddings(parts[1].cuda()), 20)
-    kept = found.rows(slice(None)).cpu() > 0
-    assert kept.gather(1, whole.topk(5, dim=1).indices).float().mean() > 0.98
-    assert kept.gather(0, whole.topk(5, dim=0).indices).float().mean() > 0.98
-    torch.testing.assert_close(found.values.cpu(), whole[found.row.cpu(), found.column.cpu()], atol=1e-4, rtol=0)

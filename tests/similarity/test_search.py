@@ -15,7 +15,6 @@ from multiea.engines.adjacency import Adjacency
 from multiea.engines.embeddings import Embeddings
 from multiea.engines.propagation import embed
 from multiea.similarity import search as search_module
-from multiea.similarity import threshold_search
 from multiea.similarity.search import search, search_block
 from multiea.similarity.signatures import signatures
 from support.quick import SHORT_EMBEDDINGS
@@ -88,43 +87,6 @@ def test_blocking_finds_the_mutual_best_matches_of_an_exact_search(
     assert len(rows) > 100
     assert (restricted.at(rows, there[rows]) > 0).float().mean() > 0.98
     assert len(restricted.values) <= 50 * sum(restricted.shape)
-
-
-def test_the_search_for_large_gpus_keeps_the_best_of_rows_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same code runs on a CPU; blocks are small, so that several are joined."""
-    monkeypatch.setitem(search_module.SORTED_PAIRS, "cpu", 0.0)
-    monkeypatch.setitem(threshold_search.NUMBERS_AT_ONCE, "cpu", 3000)
-    monkeypatch.setattr(threshold_search, "SAMPLE", 100)
-    left, right = random_embeddings(700, 500, dimensions=32)
-    left[5] = 0
-    found, whole = search(Embeddings(left), Embeddings(right), 20), left @ right.t()
-    for scores, cosines in ((found, whole), (transposed(found), whole.t())):
-        best = cosines.topk(5, dim=1)
-        is_known = best.values[:, 0] > 0
-        assert is_known.sum() >= len(cosines) - 1
-        assert (scores.rows(slice(None)).gather(1, best.indices)[is_known] > 0).float().mean() > 0.98
-        assert 15 < len(scores.values) / len(cosines) < 50
-    torch.testing.assert_close(found.values, whole[found.row, found.column])
-
-
-def test_the_search_for_large_gpus_tells_nearly_equal_embeddings_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In half precision all cosines among them are one."""
-    monkeypatch.setitem(search_module.SORTED_PAIRS, "cpu", 0.0)
-    left, right = random_embeddings(300, 400, dimensions=1024)
-    left[:120] = normalize(left[:1] + 0.01 * left[:120])
-    right[:120] = left[:120]
-    found = search(Embeddings(left), Embeddings(right), 20)
-    assert torch.equal(found.top(1)[0][:120, 0], torch.arange(120))
-    assert torch.equal(transposed(found).top(1)[0][:120, 0], torch.arange(120))
-
-
-def test_the_search_for_large_gpus_adds_other_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
-    left, right = random_embeddings(300, 200, dimensions=32)
-    right[7] = -left[3]  # structure would never propose it
-    added = sp.csr_array((np.array([1.5], np.float32), (np.array([3]), np.array([7]))), shape=(300, 200))
-    monkeypatch.setitem(search_module.SORTED_PAIRS, "cpu", 0.0)
-    found = search(Embeddings(left), Embeddings(right), 20, added=added)
-    assert found.at(torch.tensor([3]), torch.tensor([7])).item() == pytest.approx(0.5, abs=1e-3)
 
 
 def test_with_other_evidence_blocking_keeps_fewer_candidates_and_all_right_ones(

@@ -79,10 +79,7 @@ def propagate(
     known = KnownGroups.of(task, settings.random_state, warm_start)
     all_known = task.seeds.joined(known.all_completed)
     final_pools = candidate_pools("all", task, all_known, known.validation)
-    sizes, cpu = [*map(len, final_pools)], torch.device("cpu")
-    is_blocked, is_blocked_when_opened = (
-        settings.enhancement.candidates is not None and not is_exact(sizes, one) for one in (device, cpu)
-    )
+    is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, final_pools)], device)
     history: dict[str, Any] = {"rounds": [], "bootstrap": settings.bootstrap.pool}
     history["search"] = "restricted" if is_blocked else "exact"
     history |= {} if warm_start is None else {"warm_start_groups": len(warm_start.pseudo_labels)}
@@ -104,7 +101,7 @@ def propagate(
     return LearnedEmbeddings(
         embeddings,
         history,
-        signatures=signatures(propagator.edges, marks) if is_blocked or is_blocked_when_opened else None,
+        signatures=signatures(propagator.edges, marks) if is_blocked else None,
         calibration=best.calibration,
         weights=best.weights,
         runner=runner,

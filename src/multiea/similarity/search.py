@@ -1,7 +1,7 @@
 """Search: for each entity its most similar candidates in another KG, without a whole similarity matrix.
 
 Up to a size every pair is compared, block by block. Above it, blocking selects the pairs to compare: two entities whose
-signatures share no mark would hardly be similar. A GPU compares all pairs of far larger KGs.
+signatures share no mark would hardly be similar.
 """
 
 from __future__ import annotations
@@ -21,13 +21,10 @@ from multiea.similarity.many_kgs import best_of_block
 from multiea.similarity.matrices import BLOCK_NUMBERS
 from multiea.similarity.signatures import Signatures
 from multiea.similarity.sparse_scores import SparseScores
-from multiea.similarity.threshold_search import pairs_above_thresholds
 
 SMALL_NUMBERS = 1 << 19  # pairs that are compared at once, without estimates
 ALL_ROWS_UP_TO, EVERY_NTH_ROW, MOST_ROWS = 512, 8, 2048  # the sample of rows that estimates column thresholds
 EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to this many pairs, comparing all of them is faster
-ENTITIES_PER_GIB = 14_000  # of each KG for each GiB of a GPU: up to so many, it compares all pairs as well
-SORTED_PAIRS = {"cuda": 1e10}  # above so many pairs on a GPU, thresholds are used instead of the best of whole rows
 SEARCHES = {
     "exact": "every pair of entities is compared",
     "restricted": "blocking: only entities that share nearby marks are compared, since the KGs are large",
@@ -42,11 +39,6 @@ COLUMNS_AT_ONCE = 256  # that are compared as floating-point numbers
 def is_exact(sizes: Sequence[int], device: torch.device) -> bool:
     """Whether all pairs of candidates are compared, for KGs of these sizes."""
     second, largest = sorted(sizes)[-2:]
-    if (
-        device.type == "cuda"
-        and largest <= ENTITIES_PER_GIB * torch.cuda.get_device_properties(device).total_memory >> 30
-    ):
-        return True
     return largest * second <= EXACT_PAIRS.get(device.type, EXACT_PAIRS["cpu"])
 
 
@@ -66,12 +58,8 @@ def search(
     if signatures is not None and not is_exact((len(left), len(right)), left.device):
         count = min(count, SHARED if added is None else SHARED_WITH_EVIDENCE)
         keys = pairs_sharing_marks(signatures, count)
-    elif len(left) * len(right) > SORTED_PAIRS.get(left.device.type, np.inf):
-        count = min(count, SHARED if added is None else SHARED_WITH_EVIDENCE)
-        keys = pairs_above_thresholds(left, right, count)
-    else:
-        return _search_all_pairs(left, right, count, added, whole)
-    return _cosines_of(left, right, keys, added).best_of_rows_and_columns(count)
+        return _cosines_of(left, right, keys, added).best_of_rows_and_columns(count)
+    return _search_all_pairs(left, right, count, added, whole)
 
 
 def sparse_scores(matrix: sp.csr_array, device: torch.device) -> SparseScores:
