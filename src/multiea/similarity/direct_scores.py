@@ -241,6 +241,8 @@ def _with_chance(found: Mapping[Pair, _Candidates], comparison: Comparison, weig
             continue  # codes are not equal by chance, however alike the entities of each KG are
         candidates = one.evidence.added[unknown[0]][:, unknown[1]].tocsr()
         level = similarity_by_chance(candidates, (left, right), with_names=NAMES in kinds)
+        if level is None:
+            level = one.evidence.similarity_of_namesakes(candidates, (left, right), every.namesakes.get(pair, 0.0))
         levels |= {} if level is None else {pair: level}
     return replace(weights, by_chance=levels)
 
