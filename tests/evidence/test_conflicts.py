@@ -19,14 +19,16 @@ SIZE = 60
 Columns = Mapping[str, Any]
 
 
-def said(left: Columns, right: Columns, anchors: int = SIZE) -> np.ndarray:
-    """What conflicts say about all pairs; the first rows of both tables are the same entities."""
+def said(left: Columns, right: Columns, anchors: int = SIZE, wrong: float = 0.0) -> np.ndarray:
+    """What conflicts say about all pairs; the first rows of both tables are anchors, of which a share is wrong."""
     kgs = [table_kg("a", **left), table_kg("b", **right)]
     tables, sizes = attribute_tables(kgs), [len(kg.entities) for kg in kgs]
     same: Anchors = {(0, 1): (np.arange(anchors), np.arange(anchors))}
     values = ComparableValues(tables, sizes, quantities(numeric_tables(tables), same))
     row, column = (axis.ravel() for axis in np.indices((sizes[0], sizes[1])))
-    return np.asarray(find_conflicts(values, same)[0, 1].at(row, column, (sizes[0], sizes[1])).toarray())
+    return np.asarray(
+        find_conflicts(values, same, {(0, 1): wrong})[0, 1].at(row, column, (sizes[0], sizes[1])).toarray()
+    )
 
 
 @pytest.fixture
@@ -137,6 +139,22 @@ def test_wrong_anchors_do_not_make_conflicts_harmless(rng: np.random.Generator) 
         said({"born": born, "isbn": isbn}, right)[-1, 20] for right in ({"born": born, "isbn": isbn}, mixed)
     )
     assert spoilt < 0.8 * clean < 0
+
+
+def test_a_single_property_conflicts_though_most_anchors_are_namesakes(rng: np.random.Generator) -> None:
+    """Less than 30% of the dates are equal, because the other anchors are different people of the same name."""
+    born, wrong = dates(rng), 45
+    mixed = {"dob": [*dates(rng, wrong), *born[wrong:]]}
+    assert not said({"born": born}, mixed).any()
+    found = said({"born": born}, mixed, wrong=wrong / SIZE)
+    assert (np.diag(found)[wrong:] == 0).all()
+    assert (np.diag(found)[:wrong] < -1.5).mean() > 0.8
+
+
+def test_wrong_anchors_are_no_excuse_for_values_that_differ_more_often(rng: np.random.Generator) -> None:
+    isbn, other = codes(rng), codes(rng)
+    often = [wrong if number % 2 else right for number, (right, wrong) in enumerate(zip(isbn, other, strict=True))]
+    assert not said({"isbn": isbn}, {"isbn": often}, wrong=0.1).any()
 
 
 def test_few_anchors_say_nothing(rng: np.random.Generator) -> None:

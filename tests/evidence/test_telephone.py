@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 import multiea
+from multiea.evidence.attributes import attribute_tables
 from multiea.evidence.telephone import telephone_key
 from multiea.evidence.values import parsed_values
 from support.evidence import literals_of, table_kg
@@ -43,6 +44,7 @@ def test_other_numbers_have_other_keys() -> None:
         ("contact", ["+49 30 1234567", "030 999 88 77"], "telephone"),
         ("contact", ["212-555-0123", "415 555 0199"], "telephone"),
         ("Telefon", ["22 33 44 55", "22 33 44 56"], "telephone"),
+        ("Mobil", ["01512345678", "01512345679"], "telephone"),
         ("population", ["1 234 567", "12 345 678"], "number"),
         ("phones sold", ["1234567", "7654321"], "number"),
         ("latitude", ["+52.5200066", "+48.1371079"], "number"),
@@ -72,3 +74,17 @@ def test_namesakes_are_told_apart_by_numbers_that_are_written_in_another_way() -
     found = multiea.align(multiea.Task([a, b])).found.groups
     assert len(found) == len(names)
     assert (found.members[:, 0] == found.members[:, 1]).all()
+
+
+def test_digits_that_are_telephone_numbers_of_another_kg_are_telephone_numbers() -> None:
+    """Mere digits in a column whose name does not tell; other digits of the same length stay numbers."""
+    numbers = [f"0{number}" for number in range(1_512_345_678, 1_512_345_698)]
+    left = table_kg("a", Erreichbar=numbers, Artikel=[f"0{number}" for number in range(20)])
+    right = table_kg("b", tel=["+49 " + one[1:] for one in numbers])
+    table = attribute_tables([left, right])[0]
+    assert dict(table.select("property", "kind").unique().iter_rows()) == {
+        "Erreichbar": "telephone",
+        "Artikel": "number",
+    }
+    assert table.filter(property="Erreichbar")["telephone"].to_list() == [one[1:] for one in numbers]
+    assert (attribute_tables([left])[0]["kind"] == "number").all()

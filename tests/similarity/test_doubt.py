@@ -17,6 +17,7 @@ from multiea.similarity.doubt import (
     doubtful_similarity,
     lower_doubtful,
     similarity_by_chance,
+    similarity_half_by_chance,
 )
 from multiea.similarity.search import sparse_scores
 from support.scores import blocks_of_random_scores
@@ -129,3 +130,20 @@ def test_chance_is_not_known_without_lookalikes() -> None:
     assert (
         similarity_by_chance(spread(np.ones(4)), (sp.csr_array((0, 0)), sp.csr_array((4, 4))), with_names=True) is None
     )
+
+
+def test_candidates_as_similar_as_lookalikes_are_half_chance_and_better_ones_are_not() -> None:
+    """A fifth of the entities have counterparts; as many others as inside a KG have a namesake in the other."""
+    inside = np.r_[np.full(60, 0.5), np.full(140, 0.2)]
+    candidates = np.r_[np.full(40, 0.8), np.full(50, 0.5), np.full(110, 0.2)]
+    level = similarity_half_by_chance(spread(candidates), (spread(inside), spread(inside)))
+    assert level is not None
+    assert 0.5 < level <= 0.8
+
+
+def test_what_is_more_frequent_than_lookalikes_is_no_chance() -> None:
+    inside = np.r_[np.full(10, 0.5), np.full(190, 0.2)]
+    candidates = np.r_[np.full(40, 0.8), np.full(50, 0.5), np.full(110, 0.2)]
+    level = similarity_half_by_chance(spread(candidates), (spread(inside), spread(inside)))
+    assert level is not None
+    assert 0.2 < level <= 0.5

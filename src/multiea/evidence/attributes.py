@@ -17,7 +17,7 @@ from multiea.evidence.names import plain_names
 from multiea.evidence.numbers import Quantity, grid_tokens, rounded_tokens
 from multiea.evidence.text import plain_text
 from multiea.evidence.tokens import tf_idf, token_counts
-from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values
+from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values, with_telephones_of_others
 
 LARGEST_EXACT = 2**53  # whole numbers above are not exact as floating point numbers
 LONGEST_WHOLE_VALUE = 64  # characters of a value that also counts as a whole
@@ -25,7 +25,7 @@ LONGEST_WHOLE_VALUE = 64  # characters of a value that also counts as a whole
 
 def attribute_tables(kgs: Sequence[KnowledgeGraph]) -> list[pl.DataFrame]:
     """The parsed attributes of each KG: entity, property, value, type, number, date, kind, telephone."""
-    return [parsed_values(attributes_of(kg)) for kg in kgs]
+    return with_telephones_of_others([parsed_values(attributes_of(kg)) for kg in kgs])
 
 
 def numeric_tables(tables: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:

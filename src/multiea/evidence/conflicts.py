@@ -7,7 +7,7 @@ hardly below u, and a conflict says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,38 +47,47 @@ class Conflicts:
         return Conflicts(own, self.weights)
 
 
-def find_conflicts(values: ComparableValues, anchors: Anchors) -> dict[Pair, Conflicts]:
-    """For each pair of KGs the corresponding properties and what they say."""
+def find_conflicts(
+    values: ComparableValues, anchors: Anchors, namesakes: Mapping[Pair, float] | None = None
+) -> dict[Pair, Conflicts]:
+    """For each pair of KGs the corresponding properties and what they say.
+
+    namesakes: the share of anchors that are probably wrong, as far as it is known.
+    """
     found = {}
     for pair, ends in sorted(anchors.items()):
         if len(ends[0]) < FEWEST_ANCHORS:
             found[pair] = Conflicts()
             continue
-        some = some_anchors(*ends)
+        some, wrong = some_anchors(*ends), (namesakes or {}).get(pair, 0.0)
         numeric = values.of_numbers(*pair)
         known = [{one.properties[side] for one in numeric} for side in (0, 1)]
-        equal = [values.of_keys(pair, names) for names in _equal_properties(values, pair, some, known)]
-        found[pair] = learn_conflicts([*numeric, *equal], some)
+        equal = [values.of_keys(pair, names) for names in _equal_properties(values, pair, some, known, wrong)]
+        found[pair] = learn_conflicts([*numeric, *equal], some, wrong)
     return found
 
 
-def learn_conflicts(correspondences: Sequence[Correspondence], anchors: tuple[np.ndarray, np.ndarray]) -> Conflicts:
-    """What each level of each correspondence says.
+def learn_conflicts(
+    correspondences: Sequence[Correspondence], anchors: tuple[np.ndarray, np.ndarray], wrong: float = 0.0
+) -> Conflicts:
+    """What each level of each correspondence says; wrong: the share of anchors that are wrong as far as it is known.
 
     Some anchors are wrong, such as two people with one name. They are told by the conflicts of several properties:
-    expectation maximisation, where the levels of wrong anchors are those of any two entities.
+    expectation maximisation, where the levels of wrong anchors are those of any two entities. One property alone cannot
+    tell wrong anchors from wrong values: there the known share of wrong ones stays.
     """
     left, right = anchors
     same = [one.levels(left, right) for one in correspondences]
     u = [_smoothed(one.chance(left, right) * len(left)) for one in correspondences]
-    is_right, weights = np.ones(len(left)), list[np.ndarray]()
-    if len(correspondences) > 1:  # one property cannot tell wrong anchors from wrong values
-        is_right *= SHARE_OF_RIGHT
-    for _ in range(ROUNDS if len(correspondences) > 1 else 1):
+    is_several, share = len(correspondences) > 1, 1 - wrong
+    share = min(share, SHARE_OF_RIGHT) if is_several else share
+    is_right, weights = np.full(len(left), share), list[np.ndarray]()
+    for _ in range(ROUNDS if share < 1 else 1):
         m = [_shares(level, is_right, len(one)) for one, level in zip(u, same, strict=True)]
         weights = [np.log(one / other) for one, other in zip(m, u, strict=True)]
-        share = (is_right.sum() + SMOOTHING) / (len(is_right) + 2 * SMOOTHING)
-        odds = np.full(len(left), float(np.log(share / (1 - share))))
+        if is_several:
+            share = (is_right.sum() + SMOOTHING) / (len(is_right) + 2 * SMOOTHING)
+        odds = np.full(len(left), float(np.log(share / (1 - share))) if share < 1 else np.inf)
         for one, level in zip(weights, same, strict=True):
             odds += np.r_[one, 0.0][level]
         is_right = 1 / (1 + np.exp(-odds))
@@ -102,15 +111,19 @@ def _smoothed(counts: np.ndarray) -> np.ndarray:
 
 
 def _equal_properties(
-    values: ComparableValues, pair: Pair, anchors: tuple[np.ndarray, np.ndarray], known: Sequence[set[str]]
+    values: ComparableValues,
+    pair: Pair,
+    anchors: tuple[np.ndarray, np.ndarray],
+    known: Sequence[set[str]],
+    wrong: float,
 ) -> list[tuple[str, str]]:
-    """Pairs of properties with equal keys in many anchors, the best first; each property once."""
-    keys = values.keys[pair[0]], values.keys[pair[1]]
-    found = agreeing_properties(keys, anchors, known, LEAST_AGREEMENT * FEWEST_ANCHORS)
+    """Pairs of properties with equal keys in many anchors that are not wrong, the best first; each property once."""
+    keys, least = (values.keys[pair[0]], values.keys[pair[1]]), LEAST_AGREEMENT * (1 - wrong)
+    found = agreeing_properties(keys, anchors, known, least * FEWEST_ANCHORS)
     shares = [
         (-agreeing / both, -both, one, other)
         for one, other, agreeing, both in found
-        if both >= FEWEST_ANCHORS and agreeing / both >= LEAST_AGREEMENT
+        if both >= FEWEST_ANCHORS and agreeing / both >= least
     ]
     chosen: dict[str, str] = {}
     for _, _, one, other in sorted(shares):

@@ -22,6 +22,7 @@ from multiea.evidence.identifiers import Identifiers, OtherEvidence, candidate_c
 from multiea.evidence.lookalikes import conflicts_inside, identifiers_inside, sampled, without_themselves
 from multiea.evidence.name_model import NameModel
 from multiea.evidence.names import model_features, name_features
+from multiea.evidence.namesakes import share_of_namesakes
 from multiea.evidence.numbers import quantities
 from multiea.evidence.pair_search import LEAST_SIMILARITY, similar_pairs, similarities_of
 from multiea.foundation import progress
@@ -76,7 +77,7 @@ class Evidence:
 
     conflicts: for each pair of KGs the candidates of these kinds whose values conflict. identifiers: the entities whose
     identifiers are equal. lookalikes: for each pair of KGs, where no structure is compared, what entities of either KG
-    have in common with others of the same KG.
+    have in common with others of the same KG. namesakes: about which share of pairs with an equal name are wrong.
     """
 
     kinds: Mapping[str, EvidenceOfKind] = field(default_factory=dict)
@@ -84,6 +85,7 @@ class Evidence:
     conflicts: Mapping[Pair, sp.csr_array] = field(default_factory=dict)
     identifiers: Mapping[Pair, sp.csr_array] = field(default_factory=dict)
     lookalikes: Mapping[Pair, tuple[Evidence, Evidence]] = field(default_factory=dict)
+    namesakes: Mapping[Pair, float] = field(default_factory=dict)
 
     def within(self, pools: Sequence[np.ndarray]) -> Evidence:
         """The evidence of some entities of each KG, given by their positions."""
@@ -108,7 +110,9 @@ class Evidence:
     def without_structure(self) -> Evidence:
         """The other kinds alone, where no mark has arrived yet."""
         nothing = [np.zeros(len(has), dtype=bool) for has in self.has_structure]
-        return Evidence(self.beside_structure, nothing, self.conflicts, self.identifiers, self.lookalikes)
+        return Evidence(
+            self.beside_structure, nothing, self.conflicts, self.identifiers, self.lookalikes, self.namesakes
+        )
 
     def has_any(self) -> list[np.ndarray]:
         """For each KG which entities have evidence of any kind beside structure."""
@@ -134,6 +138,7 @@ def collect_evidence(
     found: dict[str, EvidenceOfKind] = {}
     conflicts: dict[Pair, sp.csr_array] = {}
     properties: dict[Pair, tuple[Conflicts, Identifiers]] = {}
+    by_chance: dict[Pair, float] = {}
     steps = len({NAMES, ATTRIBUTES} & set(kinds)) + (name_model is not None)
     with progress.stage("comparing names and attributes", steps) as advance:
         if NAMES in kinds:
@@ -157,7 +162,8 @@ def collect_evidence(
         found = _completed(found, features)
         if ATTRIBUTES in found:
             values = ComparableValues(tables, [len(kg.entities) for kg in kgs], numbers)
-            opposing = find_conflicts(values, anchors)
+            by_chance = share_of_namesakes(kgs, anchors) if NAMES in kinds else {}
+            opposing = find_conflicts(values, anchors, by_chance)
             by_names = {kind: one for kind, one in features.items() if kind != ATTRIBUTES}
             identifying = _identifiers(kgs, tables, values, by_names, {kind: found[kind] for kind in by_names}, seeds)
             properties = {pair: (one, identifying[pair]) for pair, one in opposing.items()}
@@ -171,7 +177,7 @@ def collect_evidence(
         (a, b): in_half(one.matrix((len(kgs[a].entities), len(kgs[b].entities))))
         for (a, b), (_, one) in properties.items()
     }
-    return Evidence(usable, has_structure, conflicts, identifiers, lookalikes)
+    return Evidence(usable, has_structure, conflicts, identifiers, lookalikes, by_chance)
 
 
 def _identifiers(

@@ -11,7 +11,7 @@ import polars as pl
 SHARE_MARKED = 0.5  # of the values of a property that are hardly anything else
 FEWEST_DIGITS, MOST_DIGITS = 7, 15
 FEWEST_IN_KEY = 6
-_NAMES = r"(?i)phone|telef|t\u{e9}l\u{e9}phone|fax|mobile|handy|(?:^|[^\p{L}])tel(?:[^\p{L}]|$)"
+_NAMES = r"(?i)phone|telef|t\u{e9}l\u{e9}phone|fax|mobil|handy|rufn|(?:^|[^\p{L}])tel(?:[^\p{L}]|$)"
 _BESIDE = r"(?i)^tel(?:\.|:|\. ?:)? *|[ ,;]*(?:ext\.?|x) *\d+$"  # what is written before and after a number
 _LIKE = r"^\+?[\d\s().\-\u{2013}/]+$"
 _DATE_OR_DECIMAL = r"^(?:\d{4}[-./ ]\d{1,2}[-./ ]\d{1,2}|\d{1,2}[-./ ]\d{1,2}[-./ ](?:\d{2}|\d{4})|\+?\d+\.\d+)$"

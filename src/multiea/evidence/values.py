@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from multiea.evidence.telephone import are_telephone_numbers, telephone_key
@@ -9,6 +11,7 @@ from multiea.evidence.telephone import are_telephone_numbers, telephone_key
 MOST = 0.8  # a property is of a kind if this share of its values is
 _CLOCK = r"^(?:(\d+):)?(\d{1,3}):(\d{2})(?:\.\d+)?$"
 _SPOKEN = r"^(?:(\d+) ?h[a-z]* ?)?(?:(\d+) ?m[a-z]* ?)?(?:(\d+) ?s[a-z]*)?$"
+FEWEST_TELEPHONES, SHARE_TELEPHONES = 3, 0.02  # values that are telephone numbers of another KG, of a property
 # Before a number there may be signs, such as $, or a currency: letters there make a code, such as Q42 or AB12.
 _BEFORE = r"^(?:[A-Z]{2,3}\p{Sc} ?|[A-Z]{3} |[^\p{L}\d.,+-]{1,3})?"
 _NUMBER = _BEFORE + r"([+-]?\d[\d,' ]*(?:\.\d+)?(?:[eE][+-]?\d+)?|[+-]?\.\d+)\s*[\p{L}%°²³/\"']{0,8}\.?$"
@@ -33,6 +36,36 @@ def parsed_values(literals: pl.DataFrame) -> pl.DataFrame:
     is_telephone = pl.col("kind") == TELEPHONE
     return table.with_columns(kind=numbers.then(pl.lit(NUMBER)).otherwise(pl.lit(TEXT))).with_columns(
         number=pl.when(~is_telephone).then("number"), telephone=pl.when(is_telephone).then(telephone_key())
+    )
+
+
+def with_telephones_of_others(tables: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """Parsed values of all KGs, where numbers or codes that are telephone numbers of another KG are telephone numbers.
+
+    Some sources write them as mere digits, in a column whose name does not tell.
+    """
+    keys = [table.filter(pl.col("kind") == TELEPHONE)["telephone"].drop_nulls().unique() for table in tables]
+    found = []
+    for number, table in enumerate(tables):
+        others = [one for other, one in enumerate(keys) if other != number and len(one)]
+        found.append(_with_telephones(table, pl.concat(others)) if others else table)
+    return found
+
+
+def _with_telephones(table: pl.DataFrame, known: pl.Series) -> pl.DataFrame:
+    own = table.filter(pl.col("kind").is_in([NUMBER, TEXT])).with_columns(key=telephone_key())
+    shares = own.group_by("property").agg(
+        pl.col("key").is_not_null().mean().alias("like"),
+        pl.col("key").is_in(known.implode()).sum().alias("equal"),
+        pl.len().alias("values"),
+    )
+    least = pl.max_horizontal(pl.lit(FEWEST_TELEPHONES), SHARE_TELEPHONES * pl.col("values"))
+    chosen = shares.filter(pl.col("like") >= MOST, pl.col("equal") >= least)["property"]
+    is_chosen = pl.col("property").is_in(chosen.implode()) & telephone_key().is_not_null()
+    return table.with_columns(
+        kind=pl.when(pl.col("property").is_in(chosen.implode())).then(pl.lit(TELEPHONE)).otherwise("kind"),
+        number=pl.when(~is_chosen).then("number"),
+        telephone=pl.when(is_chosen).then(telephone_key()).otherwise("telephone"),
     )
 
 

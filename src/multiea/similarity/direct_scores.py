@@ -242,10 +242,12 @@ def _with_chance(found: Mapping[Pair, _Candidates], comparison: Comparison, weig
         own = Weights({INSIDE: of_pair})
         left, right = (PairEvidence.of(side, INSIDE, own, kinds).added for side in every.lookalikes[pair])
         unknown = [np.setdiff1d(np.arange(size), known) for size, known in _sides(one, comparison, pair)]
-        if one.evidence.identifiers[unknown[0]][:, unknown[1]].nnz >= LEAST_SURPLUS:
-            continue  # codes are not equal by chance, however alike the entities of each KG are
-        candidates = one.evidence.added[unknown[0]][:, unknown[1]].tocsr()
-        level = similarity_by_chance(candidates, (left, right), with_names=NAMES in kinds)
+        candidates, level = one.evidence.added[unknown[0]][:, unknown[1]].tocsr(), None
+        # codes are not equal by chance, however alike the entities of each KG are
+        if one.evidence.identifiers[unknown[0]][:, unknown[1]].nnz < LEAST_SURPLUS:
+            level = similarity_by_chance(candidates, (left, right), with_names=NAMES in kinds)
+        if level is None:
+            level = one.evidence.similarity_of_namesakes(candidates, (left, right), every.namesakes.get(pair, 0.0))
         levels |= {} if level is None else {pair: level}
     return replace(weights, by_chance=levels)
 

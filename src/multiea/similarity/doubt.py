@@ -18,11 +18,14 @@ LEAST_MATCH = 0.55  # what good best candidates have at least, of what they woul
 SHARES, SHARES_WITH_STRUCTURE = (0.85, 0.1, 0.8), (1.0, 0.3, 0.0)
 CAUTION = 0.5  # of the log-odds against a doubtful candidate; the rest is left to calibration
 ODDS_AGAINST = 1.0  # log-odds against a candidate that is just doubtful
+HALF_CONFIDENCE = 1.0  # log-odds below which what is doubtful has a confidence of a half without seeds
 CAUTION_ABOVE_CHANCE = 3.0  # log-odds by which a candidate must be better than the best that chance brings
 SURPLUS = 2  # candidates for each that chance brings
 LEAST_SURPLUS = 4.0  # entities with candidates that chance does not explain: fewer may be chance as well
 REPEATED = 0.8  # similarity inside a KG from which two entities may be the same
 DEVIATIONS = 2.0  # standard deviations by which chance may bring more than it did among lookalikes
+MANY_NAMESAKES = 0.2  # share of equal names: with so many what is doubtful follows from lookalikes alone
+ROUNDS = 5  # in which the share of entities without a counterpart is estimated
 ENOUGH = 1 / 3  # share of all entities of a small table: that many beyond chance are no chance, significant or not
 
 
@@ -65,6 +68,44 @@ def similarity_by_chance(
     if any(_stand_out(found, chance) for found, chance in zip(best, inside, strict=True)):  # one KG may repeat entities
         return None
     return float(max(one.max() for one in inside))
+
+
+def similarity_half_by_chance(candidates: sp.csr_array, lookalikes: tuple[sp.csr_array, sp.csr_array]) -> float | None:
+    """The similarity at which chance explains half of the best candidates, though others stand out; None if unknown.
+
+    Two sources with few entities in common have namesakes among their best candidates, about as many as inside them.
+    Counted from the most similar on, mutual best candidates less twice what chance brings grow until half of them are
+    chance. Only entities without a counterpart, in both KGs, are left to chance.
+    """
+    mutual, sizes = _mutual_best(candidates), candidates.shape
+    inside = [_two_best(_unequal(side))[0] for side in lookalikes][::-1]
+    if not len(mutual) or not all(map(len, inside)):
+        return None
+    value = np.unique(np.concatenate([mutual, *inside]))
+    found = _as_high(mutual, value)
+    by_side = [_as_high(side, value) * (size / len(side)) for side, size in zip(inside, sizes, strict=True)]
+    chance = (by_side[0] + by_side[1]) / 2
+    place, alone = 0, 1.0
+    for _ in range(ROUNDS):
+        place = int((found - SURPLUS * alone * chance).argmax())
+        right = max(float((found - alone * chance)[place]), 0.0)
+        alone = float(np.prod([1 - min(right / size, 1.0) for size in sizes]))
+    return float(value[place])
+
+
+def _as_high(values: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """How many values are at least as high as each limit."""
+    return np.asarray(len(values) - np.searchsorted(np.sort(values), limits))
+
+
+def _mutual_best(matrix: sp.csr_array) -> np.ndarray:
+    """The similarities of pairs that are each other's best."""
+    entries = matrix.tocoo()
+    highest = [np.zeros(size) for size in matrix.shape]
+    for best, ends in zip(highest, (entries.row, entries.col), strict=True):
+        np.maximum.at(best, ends, entries.data)
+    is_best = (entries.data > 0) & (entries.data == highest[0][entries.row]) & (entries.data == highest[1][entries.col])
+    return np.asarray(entries.data[is_best])
 
 
 def _stand_out(best: np.ndarray, inside: np.ndarray) -> bool:

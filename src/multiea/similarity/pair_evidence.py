@@ -12,7 +12,13 @@ import torch
 from multiea.engines.embeddings import Embeddings
 from multiea.evidence.evidence import NEIGHBOURS, STRUCTURE, Evidence, Pair
 from multiea.graph.sparse_rows import no_entries, scaled, values_at
-from multiea.similarity.doubt import CAUTION_ABOVE_CHANCE, doubtful_similarity
+from multiea.similarity.doubt import (
+    CAUTION_ABOVE_CHANCE,
+    HALF_CONFIDENCE,
+    MANY_NAMESAKES,
+    doubtful_similarity,
+    similarity_half_by_chance,
+)
 from multiea.similarity.sparse_scores import SparseScores
 from multiea.similarity.weights import DEFAULT_WEIGHTS, Examples, Weights
 
@@ -83,6 +89,22 @@ class PairEvidence:
         if level is None or by_chance is None or STRUCTURE in self.kinds:
             return level
         return max(level, by_chance + CAUTION_ABOVE_CHANCE / float(total))
+
+    def similarity_of_namesakes(
+        self, candidates: sp.csr_array, lookalikes: tuple[sp.csr_array, sp.csr_array], namesakes: float
+    ) -> float | None:
+        """What chance explains in KGs that have counterparts and namesakes; None where the usual doubt is enough.
+
+        namesakes: the share of them among equal names. The more they are, the more of what is doubtful follows from
+        lookalikes, and a candidate as similar as these gets a confidence of a half.
+        """
+        usual = self.doubtful()
+        half = similarity_half_by_chance(candidates, lookalikes) if namesakes > 0 else None
+        if usual is None or half is None or half <= usual:
+            return None
+        share = min(namesakes / MANY_NAMESAKES, 1.0)
+        of_half = share * HALF_CONFIDENCE - CAUTION_ABOVE_CHANCE  # which `doubtful` adds
+        return usual + (half - usual) * share + of_half / float(self.weights.sum())
 
     @property
     def structure_share(self) -> float:
