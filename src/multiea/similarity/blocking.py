@@ -13,17 +13,19 @@ ENTITIES_PER_MARK = 128  # the entities for which a mark counts most
 LEAST_IN_COMMON = 0.01  # of two signatures, whose product is at most one
 
 
-def pairs_sharing_marks(signatures: tuple[Signatures, Signatures], count: int) -> Tensor:
+def pairs_sharing_marks(signatures: tuple[Signatures, Signatures], count: int, device: torch.device) -> Tensor:
     """The pairs whose signatures have most in common, about `count` per entity, as keys: row * columns + column."""
     columns = len(signatures[1].marks)
     left, right = signatures
-    forward, backward = most_in_common(left, right, count), most_in_common(right, left, count)
+    forward, backward = (
+        torch.from_numpy(most_in_common(*sides, count)).to(device) for sides in ((left, right), (right, left))
+    )
     keys = []
     for found, is_forward in ((forward, True), (backward, False)):
-        one, place = np.nonzero(found != ABSENT)
-        other = found[one, place].astype(np.int64)
+        one, place = torch.nonzero(found != ABSENT, as_tuple=True)
+        other = found[one, place].long()
         keys.append(one * columns + other if is_forward else other * columns + one)
-    return torch.from_numpy(np.concatenate(keys))
+    return torch.cat(keys)
 
 
 def most_in_common(own: Signatures, others: Signatures, count: int) -> np.ndarray:

@@ -57,7 +57,7 @@ def search(
     """
     if signatures is not None and not is_exact((len(left), len(right)), left.device):
         count = min(count, SHARED if added is None else SHARED_WITH_EVIDENCE)
-        keys = pairs_sharing_marks(signatures, count)
+        keys = pairs_sharing_marks(signatures, count, left.device)
         return _cosines_of(left, right, keys, added).best_of_rows_and_columns(count)
     return _search_all_pairs(left, right, count, added, whole)
 
