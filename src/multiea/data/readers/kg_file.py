@@ -15,7 +15,8 @@ class TableChoices:
     """What dataset.toml says about a table; None or empty where it is decided from the data.
 
     columns: those of head, relation and tail. id, relations: columns of records. separator: between several values in
-    one cell. delimiter: between the fields of a text file. sheet: of an Excel file.
+    one cell. delimiter: between the fields of a text file. sheet: of an Excel file. missing: texts that mean that a
+    cell of records has no value.
     """
 
     columns: Sequence[str] | None = None
@@ -24,6 +25,7 @@ class TableChoices:
     separator: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
+    missing: Sequence[str] | None = None
 
     @property
     def given(self) -> list[str]:

@@ -95,7 +95,7 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
 
 def _refuse_both(choices: TableChoices, kg_name: str) -> None:
     if choices.columns is not None:
-        choices.refuse(RECORDS_ONLY, kg_name, "for records; columns are for triples: give one of the two")
+        choices.refuse((*RECORDS_ONLY, "missing"), kg_name, "for records; columns are for triples: give one of the two")
 
 
 def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuilder) -> None:
