@@ -29,9 +29,17 @@ from multiea.data.readers.tables import (
     parquet_rows,
     text_rows,
 )
+from multiea.data.readers.three_columns import (
+    MIN_DISTINCT_WITHOUT_HEADER,
+    have_values_of_records,
+    is_like_a_header,
+    refuse_records_without_header,
+    warn_of_records,
+)
 from multiea.data.readers.triples import (
     EXPECTED,
     add_triples,
+    are_generated,
     find_columns,
     refuse_too_few_fields,
     warn_about_columns,
@@ -84,6 +92,9 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
     are_records = any(name in RECORDS_ONLY for name in choices.given)
     if named is None and len(source.columns) == 3 and not are_records:
         are_records = bool(named_like_names(source.columns) or named_like_ids(source.columns, builder.name))
+        if not are_records and not are_generated(source.columns) and _has_values_of_records(source):
+            are_records = True
+            warn_of_records(source.place, source.columns)
         named = None if are_records else [0, 1, 2]
         if not are_records:
             warn_about_columns(source.place, source.columns)
@@ -91,6 +102,13 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
         add_records(source, choices, builder)
     else:
         add_triples(source, named, builder)
+
+
+def _has_values_of_records(source: TableSource) -> bool:
+    first = next(iter(source.blocks()), None)
+    return (
+        first is not None and list(first.table.columns) == list(source.columns) and have_values_of_records(first.table)
+    )
 
 
 def _refuse_both(choices: TableChoices, kg_name: str) -> None:
@@ -121,9 +139,18 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
         and not are_records
         and not is_header_of_records(header, others, builder.name)
     ):
-        warn_about_header(path, header, others)
-        add_triples(TableSource(path, header, partial(_text_rows, path, dialect)), (0, 1, 2), builder)
-        return
+        is_header = is_like_a_header(header, others)
+        if not (
+            have_values_of_records(others)
+            if is_header
+            else have_values_of_records(first.table, MIN_DISTINCT_WITHOUT_HEADER)
+        ):
+            warn_about_header(path, header, others)
+            add_triples(TableSource(path, header, partial(_text_rows, path, dialect)), (0, 1, 2), builder)
+            return
+        if not is_header:
+            refuse_records_without_header(header, path, line)
+        warn_of_records(path, header)
     source = TableSource(path, header, partial(_rows_below_header, path, dialect, header), line)
     if named is not None and not are_records:
         add_triples(source, named, builder)

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
+from multiea.data.readers.record_ids import NUMBER
 from multiea.data.readers.table_source import TableSource
 from multiea.foundation.errors import InputError, counted, unknown
 
@@ -80,9 +81,14 @@ def refuse_too_few_fields(header: Sequence[str], place: Path | str, line: int | 
     )
 
 
+def are_generated(columns: Sequence[str]) -> bool:
+    """Whether names of columns were made by a program, because a table had no header."""
+    return all(GENERATED_COLUMN.fullmatch(name) for name in columns)
+
+
 def warn_about_columns(place: Path | str, columns: Sequence[str]) -> None:
     """Says that three columns are taken as triples by their order, unless their names were generated."""
-    if not all(GENERATED_COLUMN.fullmatch(name) for name in columns):
+    if not are_generated(columns):
         log.warning(
             "%s: the columns %s are read as head, relation, tail; rename them so if that is right; if they are "
             "records, rename the ids: id",
@@ -94,7 +100,8 @@ def warn_about_columns(place: Path | str, columns: Sequence[str]) -> None:
 def warn_about_header(place: Path | str, first: Sequence[str], others: pl.DataFrame) -> None:
     """Warns if no field of the first line occurs again: it is probably a header, not a triple."""
     occurs_again = others.select(pl.any_horizontal(pl.all().is_in(list(first))).any()).item()
-    if others.height >= MIN_ROWS_FOR_HEADER_WARNING - 1 and not occurs_again:
+    has_number = pl.Series(list(first)).str.contains(NUMBER).any()
+    if others.height >= MIN_ROWS_FOR_HEADER_WARNING - 1 and not occurs_again and not has_number:
         log.warning(
             "%s: the first line (%s) looks like a header but was read as a triple; if it is a header, rename the "
             "columns to head, relation, tail, or the ids of records to id, or name them in dataset.toml: columns = "
