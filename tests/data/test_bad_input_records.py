@@ -173,7 +173,10 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ('delimiter = ",,"', ["kgs.en.delimiter: ',,'", "expected one character"]),
         ('separator = ""', ["kgs.en.separator: ''"]),
         ("names = 3", ["kgs.en.names: 3", "expected a list of columns or properties"]),
-        ('sheet = "x"', ["KG 'en': sheet is for excel only"]),
+        (
+            'sheet = "x"',
+            ["KG 'en': sheet is for Excel files (.xlsx) only, not for", "en.csv; remove sheet from [kgs.en]"],
+        ),
         ('columns = ["id", "label", "size"]\nid = "id"', ["KG 'en': id is for records; columns are for triples"]),
         ('coloumns = ["x"]', ["unknown key at kgs.en.coloumns", "Did you mean 'columns'?"]),
     ],

@@ -36,7 +36,10 @@ class TableChoices:
         """Raises an error if one of these choices was made."""
         for name in names:
             if name in self.given:
-                raise SettingError(f"KG '{kg_name}': {name} {'are' if name.endswith('s') else 'is'} {why}")
+                raise SettingError(
+                    f"KG '{kg_name}': {name} {'are' if name.endswith('s') else 'is'} {why}; remove {name} from "
+                    f"[kgs.{kg_name}] in dataset.toml"
+                )
 
 
 @dataclass(frozen=True)

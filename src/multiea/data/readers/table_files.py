@@ -62,13 +62,13 @@ def add_csv(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
 
 def add_parquet(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples or records of a Parquet file."""
-    file.table.refuse(("delimiter", "sheet"), builder.name, "not for parquet")
+    file.table.refuse(("delimiter", "sheet"), builder.name, f"not for Parquet files such as {file.path}")
     add_table(TableSource(file.path, parquet_columns(file.path), partial(parquet_rows, file.path)), file.table, builder)
 
 
 def add_json_lines(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples or records of a file of JSON objects, one per line."""
-    file.table.refuse(("delimiter", "sheet"), builder.name, "not for jsonl")
+    file.table.refuse(("delimiter", "sheet"), builder.name, f"not for JSON Lines files such as {file.path}")
     blocks = partial(json_lines.rows, file.path)
     with closing(blocks()) as first:
         columns = next((rows.table.columns for rows in first), None)
@@ -79,7 +79,7 @@ def add_json_lines(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
 
 def add_excel(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples or records of one sheet of an Excel file."""
-    file.table.refuse(("delimiter",), builder.name, "not for excel")
+    file.table.refuse(("delimiter",), builder.name, f"not for Excel files such as {file.path}")
     columns, rows = excel_rows(file.path, file.table.sheet)
     add_table(TableSource(file.path, columns, lambda: iter([rows])), file.table, builder)
 
@@ -119,7 +119,7 @@ def _refuse_both(choices: TableChoices, kg_name: str) -> None:
 def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuilder) -> None:
     """Adds a text table; dialect: None if it is to be recognised."""
     path, choices = file.path, file.table
-    choices.refuse(("sheet",), builder.name, "for excel only")
+    choices.refuse(("sheet",), builder.name, f"for Excel files (.xlsx) only, not for {path}")
     _refuse_both(choices, builder.name)
     if choices.delimiter is not None:
         dialect = Dialect(f"'{choices.delimiter}'", choices.delimiter, quoted=dialect is None)
@@ -130,7 +130,7 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
         return  # the builder refuses an empty KG
     header, others = [(name or "").strip() for name in first.table.row(0)], first.table.slice(1)
     line = int(first.lines[0])
-    refuse_too_few_fields(header, path, line)
+    refuse_too_few_fields(header, path, line, choices.delimiter)
     named = find_columns(header, choices.columns, path)
     are_records = any(name in RECORDS_ONLY for name in choices.given) or has_index_without_name(header, others)
     if (

@@ -26,6 +26,7 @@ LETTERS = ("hs", "rp", "to")  # the same as single letters, in a header of three
 GENERATED_COLUMN = re.compile(r"(column_?|field_?|[a-z]|_)?\d+", re.IGNORECASE)  # where a table had no header
 MIN_ROWS_FOR_HEADER_WARNING = 3
 EXPECTED = "head, relation, tail"
+SEPARATORS = (";", "|", "\t", ",")
 
 
 def add_triples(source: TableSource, columns: Sequence[int], builder: KnowledgeGraphBuilder) -> None:
@@ -62,11 +63,16 @@ def header_columns(first_line: Sequence[str]) -> list[int] | None:
     return [places[0] for places in found] if all(found) else None
 
 
-def refuse_too_few_fields(header: Sequence[str], place: Path | str, line: int | None) -> None:
-    """Raises an error for a table that can have neither triples nor records; line: of the header of a text file."""
+def refuse_too_few_fields(
+    header: Sequence[str], place: Path | str, line: int | None, delimiter: str | None = None
+) -> None:
+    """Raises an error for a table that can have neither triples nor records.
+
+    line: of the header of a text file. delimiter: the one that dataset.toml sets for it.
+    """
     if len(header) >= 2:
         return
-    what, hint = "field", "Fields are separated by tabs in .tsv files and by commas in .csv files"
+    what, hint = "field", "" if line is None else _separator_hint("".join(header), delimiter)
     if line is None:
         what, hint = "column", "Add a column named id, and one for each thing to compare"
         if isinstance(place, str):  # in memory
@@ -79,6 +85,20 @@ def refuse_too_few_fields(header: Sequence[str], place: Path | str, line: int | 
         expected=f"three {what}s: {EXPECTED}; or records with a column of ids and others",
         hint=hint,
     )
+
+
+def _separator_hint(line: str, delimiter: str | None) -> str:
+    """What is said about a line without a separator; delimiter: the one that dataset.toml sets."""
+    likely = next((mark for mark in SEPARATORS if mark in line and mark != delimiter), None)
+    shown = "|" if likely is None else likely.replace("\t", "\\t")
+    if delimiter is None:
+        return (
+            "Fields are separated by tabs in .tsv files, and by commas, semicolons or tabs in .csv files. For others, "
+            f'dataset.toml sets delimiter = "{shown}" below [kgs.NAME]'
+        )
+    change = "remove delimiter, or set the character that separates them"
+    change = change if likely is None else f'the line has {shown!r}: set delimiter = "{shown}"'
+    return f"dataset.toml says that fields are separated by {delimiter!r}; {change}"
 
 
 def are_generated(columns: Sequence[str]) -> bool:
