@@ -28,8 +28,10 @@ ALL_ROWS_UP_TO, EVERY_NTH_ROW, MOST_ROWS = 512, 8, 2048  # the sample of rows th
 EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to this many pairs, comparing all of them is faster
 ENTITIES_PER_GIB = 14_000  # of each KG for each GiB of a GPU: up to so many, it compares all pairs as well
 SORTED_PAIRS = {"cuda": 1e10}  # above so many pairs on a GPU, thresholds are used instead of the best of whole rows
+SHARED_VALUES = "shared values"
 SEARCHES = {
     "exact": "every pair of entities is compared",
+    SHARED_VALUES: "only entities that share words or values are compared",
     "restricted": "blocking: only entities that share nearby marks are compared, since the KGs are large",
 }
 # Pairs that blocking proposes for each entity, and where other evidence proposes some as well. Once most entities have
