@@ -27,6 +27,9 @@ SETTINGS = ("Training", "Propagation", "Bootstrapping", "Enhancement", "Data", "
         (lambda: multiea.load(TABLES, seeds=3), "seeds given as int; expected Groups, a table"),
         (lambda: multiea.load(TABLES, seeds=[{3: "1", "b": "1"}]), "the group {3: '1', 'b': '1'}; expected the ids"),
         (lambda: multiea.load(TABLES, seeds=[{"a": ["1"], "b": "1"}]), "the group {'a': ['1'], 'b': '1'}"),
+        (lambda: multiea.load("world", seeds=[{"a": "1"}]), "multiea.Groups.from_names(task.kgs, seeds)"),
+        (lambda: multiea.inspect(TABLES), "got dict; for tables by name, multiea.inspect(multiea.load(tables))"),  # type: ignore[arg-type]
+        (lambda: multiea.inspect(TABLE), "got DataFrame; multiea.load reads a Task"),  # type: ignore[arg-type]
         (lambda: multiea.read_settings(3), "a file of settings must be a path"),  # type: ignore[arg-type]
         (lambda: Task(3), "kgs must be a list of KnowledgeGraphs, got 3"),  # type: ignore[arg-type]
         (lambda: Task(["a", "b"]), "must be a KnowledgeGraph, got 'a'; multiea.load reads"),  # type: ignore[list-item]
@@ -45,6 +48,7 @@ def test_a_wrong_kind_is_named_with_what_is_allowed(call: Callable[[], object], 
     with pytest.raises(MultiEAError) as error:
         call()
     assert words in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("kind", SETTINGS)

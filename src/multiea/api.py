@@ -196,7 +196,7 @@ def _job(
     grown_from = settings.data.grown_from if grown_from is None else grown_from
     for name, earlier in (("previous", previous), ("grown_from", grown_from)):
         if not isinstance(earlier, EarlierRun | None):
-            raise SettingError(f"{name} must be an alignment or a run folder, got {earlier!r}")
+            raise SettingError(f"{name} must be an alignment or a run folder, got {type(earlier).__name__}")
     ancestor = None
     if previous is not None:
         ancestor = previous.as_ancestor() if isinstance(previous, AlignmentResult) else read_ancestor(previous)
@@ -251,7 +251,7 @@ def add(
     kinds = ((alignment, AlignmentResult), (kg, KnowledgeGraph), (seeds, Groups), (held_out, Groups | None))
     for value, kind in kinds:
         if not isinstance(value, kind):
-            raise SettingError(f"add takes an alignment, a KnowledgeGraph and Groups, got {value!r}")
+            raise SettingError(f"add takes an alignment, a KnowledgeGraph and Groups, got {type(value).__name__}")
     task = grown_task(alignment.task, kg, seeds, held_out)
     return align(task, settings, grown_from=alignment, **shortcuts)
 

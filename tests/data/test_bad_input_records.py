@@ -100,7 +100,12 @@ def test_a_column_without_a_name_is_named(tmp_path: Path, name: str) -> None:
 
 def test_data_instead_of_a_header_is_named(tmp_path: Path) -> None:
     message = refused(tmp_path, "en.csv", "x,Oslo,59.9,10.7\ny,Voss,60.6,6.4\n")
-    assert_says(message, f"{tmp_path / 'en.csv'}, line 1", "the number 59.9", "a header that names every column")
+    assert_says(
+        message,
+        f"{tmp_path / 'en.csv'}, line 1",
+        "among them 59.9, which is a value",
+        "a header that names every column",
+    )
 
 
 def test_a_row_with_too_few_fields_is_named(tmp_path: Path) -> None:
@@ -168,7 +173,10 @@ def test_a_missing_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         ('delimiter = ",,"', ["kgs.en.delimiter: ',,'", "expected one character"]),
         ('separator = ""', ["kgs.en.separator: ''"]),
         ("names = 3", ["kgs.en.names: 3", "expected a list of columns or properties"]),
-        ('sheet = "x"', ["KG 'en': sheet is for excel only"]),
+        (
+            'sheet = "x"',
+            ["KG 'en': sheet is for Excel files (.xlsx) only, not for", "en.csv; remove sheet from [kgs.en]"],
+        ),
         ('columns = ["id", "label", "size"]\nid = "id"', ["KG 'en': id is for records; columns are for triples"]),
         ('coloumns = ["x"]', ["unknown key at kgs.en.coloumns", "Did you mean 'columns'?"]),
     ],

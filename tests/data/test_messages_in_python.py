@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -51,12 +53,8 @@ def test_the_warning_about_ids_speaks_of_columns(caplog: pytest.LogCaptureFixtur
     assert "dataset.toml" not in caplog.text
 
 
-@pytest.mark.parametrize("repeated", [True, False])
-def test_three_columns_that_are_taken_as_triples_are_mentioned(
-    repeated: bool, caplog: pytest.LogCaptureFixture
-) -> None:
-    three = A.select("nr", "size", "rank")
-    three = three.with_columns(size=pl.lit(1)) if repeated else three
+def test_three_columns_that_are_taken_as_triples_are_mentioned(caplog: pytest.LogCaptureFixture) -> None:
+    three = A.select("nr", "size", "rank").with_columns(size=pl.lit(1))
     multiea.load({"a": three, "b": three})
     assert "KG 'a': the columns nr, size, rank are read as head, relation, tail" in caplog.text
 
@@ -138,3 +136,15 @@ def test_a_key_of_one_kg_at_the_top_of_dataset_toml_is_told_its_place(tmp_path: 
     assert "unknown key 'names' at the top; it belongs to one KG: names = ... below [kgs.NAME]" in refused(
         "inspect", folder
     )
+
+
+def test_python_prints_the_warnings_that_the_command_line_prints(tmp_path: Path) -> None:
+    folder = write_files(tmp_path, {"a.csv": A.write_csv(), "b.csv": B.write_csv()})
+    script = f"import multiea\nmultiea.load({str(folder)!r})"
+    again = f"import logging\nlogging.basicConfig()\n{script}"
+    shown = invoke("inspect", folder).stderr
+    assert shown.startswith("warning: no column is named id;")
+    for text in (script, again):  # with and without a handler of the user
+        outcome = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        assert outcome.stderr.count("no column is named id; the first has the ids") == 1
+        assert outcome.stdout == ""

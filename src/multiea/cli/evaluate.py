@@ -11,6 +11,11 @@ from multiea.cli.console import command, print_json
 from multiea.cli.options import AsJson, ShowProgress
 from multiea.cli.tables import show_metrics
 
+NO_SCORES = {
+    "held_out": 0,
+    "why": "no scores: there are no held-out groups. Add held_out.tsv or groups.tsv to the data set, and align again",
+}
+
 
 @command
 def evaluate(
@@ -24,6 +29,6 @@ def evaluate(
 
     metrics = scores_of(open_run(run).alignment)
     if as_json:
-        print_json(metrics)
+        print_json(metrics or NO_SCORES)
     else:
         show_metrics(metrics)

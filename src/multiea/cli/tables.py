@@ -27,13 +27,13 @@ WIDEST_MATRIX = 20  # for more KGs only the JSON has all pairs
 def show_process(alignment: AlignmentResult) -> None:
     """The evidence, the engine, the pseudo-labels, and what confidences are based on."""
     from multiea.evaluation.self_check import evidence_used  # deferred: imports torch
-    from multiea.similarity.search import SEARCHES
+    from multiea.similarity.search import SEARCHES, SHARED_VALUES
 
     history, settings = alignment.history, alignment.settings
     used = evidence_used(alignment)
     out.print(f"evidence: {', '.join(used)}")
     if STRUCTURE not in used:
-        out.print("nothing to propagate without triples; search: only entities that share words or values are compared")
+        out.print(f"nothing to propagate without triples; search: {SEARCHES[SHARED_VALUES]}")
         _show_confidence_basis(alignment)
         return
     words = f"engine {settings.engine}"
@@ -111,7 +111,11 @@ def show_metrics(metrics: Mapping[str, Any]) -> None:
         return
     rows = [[what, *(f"{value:.3f}" for value in metrics[what].values())] for what in ("pairs", "groups")]
     out.print()
-    print_table("Groups found, against the held-out groups", ["", "precision", "recall", "F1"], rows)
+    print_table(
+        "Groups found, against the held-out groups; only entities with a known counterpart are judged",
+        ["", "precision", "recall", "F1"],
+        rows,
+    )
     rows = [[pool, *(_percent(value) for value in metrics["m_hits"][pool].values())] for pool in metrics["m_hits"]]
     out.print()
     print_table("M-Hits: all counterparts of a complete group rank in the top K", ["pool", "@1", "@10", "@20"], rows)

@@ -13,6 +13,7 @@ from typing import BinaryIO, cast
 
 import numpy as np
 
+from multiea.data.file_kinds import binary_data, has_controls, refuse_binary
 from multiea.data.zip_files import opened_zip
 from multiea.foundation import progress
 from multiea.foundation.errors import InputError
@@ -98,6 +99,8 @@ def line_blocks(path: Path, *, quoted: bool = False) -> Generator[Block]:
         while True:
             chunk = stream.read(BLOCK_BYTES)
             data = rest + chunk
+            if line == 1:
+                refuse_binary(path, data)
             if not chunk and data and not data.endswith(b"\n"):
                 data += b"\n"
             end = end_of_last_record(data, quoted=quoted) if chunk else len(data)
@@ -157,6 +160,8 @@ def _refuse_other_encodings(path: Path, block: Block) -> None:
     try:
         block.data.decode("utf-8")
     except UnicodeDecodeError as error:
+        if has_controls(block.data):
+            raise binary_data(path) from None
         raise InputError(
             f"not UTF-8 (byte 0x{block.data[error.start]:02x})",
             path=path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 
@@ -93,7 +94,9 @@ class Inspection:
 def inspect(task: Task) -> Inspection:
     """Statistics and warnings of a task."""
     if not isinstance(task, Task):
-        raise SettingError(f"inspect takes a Task, got {task!r}; multiea.load reads one")
+        tables = "for tables by name, multiea.inspect(multiea.load(tables))"
+        hint = tables if isinstance(task, Mapping) else "multiea.load reads a Task from files or tables"
+        raise SettingError(f"inspect takes a Task, got {type(task).__name__}; {hint}")
     known = task.known
     members = np.diagonal(known.overlap())
     summaries = [_summary(kg, int(count)) for kg, count in zip(task.kgs, members, strict=True)]

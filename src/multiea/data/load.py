@@ -101,7 +101,10 @@ def _with_split(raw: RawDataset, train_ratio: float | None, validation_ratio: fl
 
 
 class _Warnings(logging.Handler):
-    """Keeps the warnings of the readers, so that they stay with the task."""
+    """Keeps the warnings of the readers, so that they stay with the task.
+
+    logging itself prints a warning that nobody handles; since this handler does, it passes such a warning on.
+    """
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -109,6 +112,17 @@ class _Warnings(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         self.messages.append(record.getMessage())
+        if logging.lastResort is not None and not self._others():
+            logging.lastResort.handle(record)
+
+    def _others(self) -> bool:
+        """Whether another handler receives what is logged."""
+        logger: logging.Logger | None = log
+        while logger is not None:
+            if any(handler is not self for handler in logger.handlers):
+                return True
+            logger = logger.parent if logger.propagate else None
+        return False
 
 
 def _read(source: Any, seeds: Any, *, lenient: bool, roles: Mapping[str, str] | None) -> RawDataset:
@@ -118,7 +132,8 @@ def _read(source: Any, seeds: Any, *, lenient: bool, roles: Mapping[str, str] | 
         raise InputError(
             f"seeds given as {type(seeds).__name__}",
             expected="a file, because the KGs are read from files",
-            hint="multiea.Task(task.kgs, seeds) takes Groups",
+            hint="Otherwise task = multiea.load(...) without seeds, and "
+            "multiea.Task(task.kgs, multiea.Groups.from_names(task.kgs, seeds), task.held_out)",
         )
     seeds = None if seeds is None else Path(seeds)
     if not isinstance(source, str | Path):

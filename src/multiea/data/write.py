@@ -19,12 +19,14 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.n_triples import unwritable_id, write_n_triples
 from multiea.data.raw_dataset import ROLES
 from multiea.data.readers.record_ids import named_like_ids, named_like_names
+from multiea.data.readers.three_columns import MIN_DISTINCT
 from multiea.data.readers.triples import header_columns
 from multiea.data.task import Task
 from multiea.foundation.errors import OutputError, counted
 
 log = logging.getLogger("multiea")
 BLOCK_ROWS = 1 << 18
+ROWS_OF_ONE_BLOCK = 10_000  # which a reader sees at least, when it decides what a table has
 VALID_FILE_NAME = re.compile(r"[^./\\\s][^/\\\t\r\n\0]*")
 RESERVED_NAMES = (*ROLES, "entities")
 
@@ -103,13 +105,14 @@ def _write_tsv(kg: KnowledgeGraph, path: Path) -> None:
 
 
 def _header_if_needed(kg: KnowledgeGraph) -> bytes:
-    """A header line, if the first triple looks like a header or starts with a byte order mark; else nothing."""
+    """A header line, if triples could be taken for records or the first one for a header; else nothing."""
     if not len(kg.triples):
         return b""
     head, relation, tail = map(int, kg.triples[0])
     first = [kg.entities[head], kg.relations[relation], kg.entities[tail]]
     needed = header_columns(first) is not None or first[0].startswith("\ufeff")
     needed |= bool(named_like_ids(first, kg.name) or named_like_names(first))  # else it might be read as records
+    needed |= len(kg.relations) >= MIN_DISTINCT * min(len(kg.triples), ROWS_OF_ONE_BLOCK)  # the same
     return b"head\trelation\ttail\n" if needed else b""
 
 

@@ -36,7 +36,7 @@ from multiea.similarity.pools import (
     pool_similarities,
     pool_similarities_with_weights,
 )
-from multiea.similarity.search import is_exact
+from multiea.similarity.search import SHARED_VALUES, is_exact
 from multiea.similarity.signatures import signatures
 from multiea.similarity.weights import UNJUDGED, Weights
 from multiea.tasks.runner import Runner
@@ -81,7 +81,6 @@ def propagate(
     final_pools = candidate_pools("all", task, all_known, known.validation)
     is_blocked = settings.enhancement.candidates is not None and not is_exact([*map(len, final_pools)], device)
     history: dict[str, Any] = {"rounds": [], "bootstrap": settings.bootstrap.pool}
-    history["search"] = "restricted" if is_blocked else "exact"
     history |= {} if warm_start is None else {"warm_start_groups": len(warm_start.pseudo_labels)}
     pools = _round_pools(task, settings, known, test_entities)
     runner = fitting(runner, task) if is_blocked and second_view is None and device.type == "cpu" else None
@@ -91,6 +90,7 @@ def propagate(
         else LargePropagator(task, settings, pools, runner)
     )
     rounds = _Rounds(task, settings, known, propagator, pools, evidence)
+    history["search"] = SHARED_VALUES if not rounds.has_structure else "restricted" if is_blocked else "exact"
     best = rounds.run(history)
     marks = all_known.joined(best.pseudo_labels.take(best.pseudo_labels.apart_from(all_known)))
     history["marks"] = len(marks)

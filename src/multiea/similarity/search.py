@@ -25,8 +25,10 @@ from multiea.similarity.sparse_scores import SparseScores
 SMALL_NUMBERS = 1 << 19  # pairs that are compared at once, without estimates
 ALL_ROWS_UP_TO, EVERY_NTH_ROW, MOST_ROWS = 512, 8, 2048  # the sample of rows that estimates column thresholds
 EXACT_PAIRS = {"cpu": 1e9, "cuda": 1e10}  # up to this many pairs, comparing all of them is faster
+SHARED_VALUES = "shared values"
 SEARCHES = {
     "exact": "every pair of entities is compared",
+    SHARED_VALUES: "only entities that share words or values are compared",
     "restricted": "blocking: only entities that share nearby marks are compared, since the KGs are large",
 }
 # Pairs that blocking proposes for each entity, and where other evidence proposes some as well. Once most entities have

@@ -55,6 +55,11 @@ GROUP_READERS: Mapping[str, GroupReader] = {
     **{name: read_same_as(rdf_format) for name, rdf_format in RDF_FORMATS.items()},
 }
 JSON_HINT = "Of JSON, JSON Lines is read: files ending in .jsonl, with one object per line; a .json file is not"
+HINTS = {  # for files that are known, but not read
+    ".json": JSON_HINT,
+    ".xls": "Of Excel, .xlsx is read: save the .xls file as .xlsx",
+    ".ods": "Save the .ods file as .xlsx or CSV",
+}
 EXTENSIONS = {  # the first that fits counts
     ".sssom.tsv": "sssom",
     ".tsv": "tsv",
@@ -168,7 +173,7 @@ def _format_of(path: Path) -> str:
             "unknown format",
             path=path,
             expected=f"a name ending in one of {', '.join(EXTENSIONS)} (or that with .gz or .zip)",
-            hint=f"{JSON_HINT}. " * (path.suffix == ".json")
+            hint="".join(f"{hint}. " for hint in (HINTS.get(path.suffix.lower()),) if hint)
             + f"Or name its format in dataset.toml: {', '.join(KG_READERS)}",
         )
     return known[1]

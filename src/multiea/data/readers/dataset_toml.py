@@ -20,6 +20,7 @@ TOML_EXPECTED = {
     "file": "a file name, or a list of file names",
     "kgs": "tables [kgs.NAME], each with a file",
     **dict.fromkeys(("names", "attributes", "ignore", "relations"), "a list of columns or properties"),
+    "missing": "a list of texts that mean that a cell is empty",
     **dict.fromkeys(("id", "sheet", "separator", "format"), "text"),
     "delimiter": "one character, such as ';'",
     **dict.fromkeys(("groups", "seeds", "validation", "held_out"), "a file name, or a table with file and format"),
@@ -54,6 +55,7 @@ class KgFiles(_Strict):
     separator: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
+    missing: Several | None = None
 
     @field_validator("delimiter")
     @classmethod
@@ -80,7 +82,15 @@ class KgFiles(_Strict):
     @property
     def table(self) -> TableChoices:
         """What is known about tables."""
-        return TableChoices(self.columns, self.id, tuple(self.relations), self.separator, self.delimiter, self.sheet)
+        return TableChoices(
+            self.columns,
+            self.id,
+            tuple(self.relations),
+            self.separator,
+            self.delimiter,
+            self.sheet,
+            None if self.missing is None else tuple(self.missing),
+        )
 
     @property
     def roles(self) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,8 @@ def excel_rows(path: Path, sheet: str | None) -> tuple[list[str], Rows]:
         ) from None
     with opened(path) as stream:
         content = stream.read()
+    log = logging.getLogger("fastexcel.types.dtype")
+    log.addFilter(_no_guesses)  # about columns without values
     try:
         book = fastexcel.read_excel(content)
         chosen = _sheet(path, book, sheet)
@@ -38,6 +41,8 @@ def excel_rows(path: Path, sheet: str | None) -> tuple[list[str], Rows]:
         raise InputError(
             f"not a readable Excel file ({first_line(error)})", path=path, expected="an .xlsx file"
         ) from None
+    finally:
+        log.removeFilter(_no_guesses)
     names = [(name or "").strip() for name in (header.row(0) if header.height else ())]
     names += [""] * (table.width - len(names))
     table = table.with_columns(pl.lit(None, pl.String).alias(f"_{at}") for at in range(table.width, len(names)))
@@ -46,6 +51,10 @@ def excel_rows(path: Path, sheet: str | None) -> tuple[list[str], Rows]:
     is_filled = ~table.select(pl.all_horizontal(pl.all().is_null())).to_series() if table.width else pl.Series([False])
     rows: NDArray[np.int64] = np.flatnonzero(is_filled.to_numpy()) + 2
     return names, Rows(table.filter(is_filled) if table.width else table, lambda: rows)
+
+
+def _no_guesses(record: logging.LogRecord) -> bool:
+    return False
 
 
 def _sheet(path: Path, book: ExcelReader, sheet: str | None) -> str:

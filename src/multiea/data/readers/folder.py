@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import polars as pl
 
 from multiea.data.files import BYTE_ORDER_MARK
 from multiea.data.raw_dataset import ROLES, RawDataset
-from multiea.data.readers import EXTENSIONS, JSON_HINT, KG_READERS, read_given_groups, read_kg, stem_and_format
+from multiea.data.readers import EXTENSIONS, HINTS, JSON_HINT, KG_READERS, read_given_groups, read_kg, stem_and_format
 from multiea.data.readers.dataset_toml import DatasetToml, GroupFile, KgFiles, parsed_toml, refuse_unknown_formats
 from multiea.data.readers.tables import TSV, text_rows
 from multiea.foundation.errors import InputError
@@ -31,12 +31,18 @@ def read_native_folder(folder: Path, *, lenient: bool = False, roles: Mapping[st
             f"a data set of {len(settings.kgs) or 'no'} KG{'s' * (len(settings.kgs) != 1)} (files: {seen})",
             path=folder,
             expected=f"at least two files, one per KG, ending in {', '.join(_kg_extensions())} (also .gz, .zip)",
-            hint=(f"{JSON_HINT}. " if any(path.suffix == ".json" for path in folder.iterdir()) else "")
+            hint="".join(f"{hint}. " for hint in _hints(path.name for path in folder.iterdir()))
             + "OpenEA and DBP15K folders, and folders with a dataset.toml that names the files, work as well",
         )
     if arrays := [path.name for path in sorted(folder.glob("*.json")) if _is_json_array(path)]:
         log.warning("%s: not read: %s. %s", folder, ", ".join(arrays), JSON_HINT)
     return _read(folder, settings, lenient=lenient, roles=roles)
+
+
+def _hints(files: Iterable[str]) -> list[str]:
+    """What to do about files of known kinds that are not read."""
+    extensions = {Path(file).suffix.lower() for file in files}
+    return [hint for extension, hint in HINTS.items() if extension in extensions]
 
 
 def _kg_extensions() -> list[str]:
@@ -97,7 +103,11 @@ def _settings_from_files(folder: Path, except_files: Collection[str] = (), *, wi
                 hint=f"Rename it, for example to seeds{path.name.removeprefix(stem)}",
             )
     if unread:
-        log.warning("%s: not read, because the extensions are unknown: %s", folder, ", ".join(unread))
+        log.warning(
+            "%s: not read, because the extensions are unknown: %s",
+            folder,
+            ". ".join([", ".join(unread), *_hints(unread)]),
+        )
     return DatasetToml(name=folder.resolve().name, kgs=kgs, entities=entities, **groups)
 
 

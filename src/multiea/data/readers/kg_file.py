@@ -15,7 +15,8 @@ class TableChoices:
     """What dataset.toml says about a table; None or empty where it is decided from the data.
 
     columns: those of head, relation and tail. id, relations: columns of records. separator: between several values in
-    one cell. delimiter: between the fields of a text file. sheet: of an Excel file.
+    one cell. delimiter: between the fields of a text file. sheet: of an Excel file. missing: texts that mean that a
+    cell of records has no value.
     """
 
     columns: Sequence[str] | None = None
@@ -24,6 +25,7 @@ class TableChoices:
     separator: str | None = None
     delimiter: str | None = None
     sheet: str | None = None
+    missing: Sequence[str] | None = None
 
     @property
     def given(self) -> list[str]:
@@ -34,7 +36,10 @@ class TableChoices:
         """Raises an error if one of these choices was made."""
         for name in names:
             if name in self.given:
-                raise SettingError(f"KG '{kg_name}': {name} {'are' if name.endswith('s') else 'is'} {why}")
+                raise SettingError(
+                    f"KG '{kg_name}': {name} {'are' if name.endswith('s') else 'is'} {why}; remove {name} from "
+                    f"[kgs.{kg_name}] in dataset.toml"
+                )
 
 
 @dataclass(frozen=True)

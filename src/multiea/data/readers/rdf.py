@@ -12,6 +12,7 @@ from xml.parsers import expat
 import polars as pl
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, parse
 
+from multiea.data.file_kinds import LOOKED_AT, binary_data, has_controls, refuse_binary
 from multiea.data.files import opened
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
 from multiea.data.readers.kg_file import KgFile, KgReader
@@ -35,7 +36,10 @@ def _add_rdf(name: str, rdf_format: RdfFormat, file: KgFile, builder: KnowledgeG
     """
     for choice in file.table.given:
         verb = "are" if choice.endswith("s") else "is"
-        raise SettingError(f"KG '{builder.name}': {choice} {verb} for tables (tsv, csv, parquet), not for {name}")
+        raise SettingError(
+            f"KG '{builder.name}': {choice} {verb} for tables (tsv, csv, parquet), not for {name}; remove it from "
+            f"[kgs.{builder.name}] in dataset.toml"
+        )
     path = file.path
     blank = _BlankNodeIds(file.scope, all_labelled=rdf_format in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS))
     triples: tuple[list[str], list[str], list[str]] = ([], [], [])
@@ -66,7 +70,7 @@ def _add_rdf(name: str, rdf_format: RdfFormat, file: KgFile, builder: KnowledgeG
 def quads(path: Path, rdf_format: RdfFormat) -> Iterator[Quad]:
     """The statements of a file. Invalid RDF is an error that names the line."""
     with opened(path) as stream:
-        checked = _CheckedStream(stream, check_xml=rdf_format == RdfFormat.RDF_XML)
+        checked = _CheckedStream(path, stream, check_xml=rdf_format == RdfFormat.RDF_XML)
         try:
             yield from parse(cast(IO[bytes], checked), format=rdf_format, base_iri=BASE)
             checked.finish()
@@ -74,6 +78,8 @@ def quads(path: Path, rdf_format: RdfFormat) -> Iterator[Quad]:
             failure = checked.failure or error
             if not isinstance(failure, SyntaxError | expat.ExpatError | LookupError | ValueError):
                 raise failure from None  # reading failed, the RDF may be valid
+            if has_controls(checked.start):
+                raise binary_data(path) from None
             message = failure.msg if isinstance(failure, SyntaxError) else str(failure)
             line = getattr(failure, "lineno", None)
             hint = REMOTE_CONTEXT if "LoadDocumentCallback" in message else "Correct the line, or remove it"
@@ -86,15 +92,19 @@ class _CheckedStream:
     RDF/XML is also checked to be well-formed XML: the parser accepts a truncated file.
     """
 
-    def __init__(self, stream: BinaryIO, *, check_xml: bool) -> None:
-        self._stream = stream
+    def __init__(self, path: Path, stream: BinaryIO, *, check_xml: bool) -> None:
+        self._path, self._stream = path, stream
         self._checker = expat.ParserCreate() if check_xml else None
         self.failure: Exception | None = None
+        self.start = b""
 
     def read(self, size: int = -1) -> bytes:
         """The next bytes."""
         try:
             data = self._stream.read(size)
+            if not self.start:
+                self.start = data[:LOOKED_AT]
+                refuse_binary(self._path, data)
             if self._checker is not None and data:
                 self._checker.Parse(data, False)
         except Exception as failure:

@@ -31,8 +31,8 @@ def is_header_of_records(first: Sequence[str], others: pl.DataFrame, kg_name: st
     and none of its fields occurs again in its column.
     """
     words = [plain_word(name) for name in first]
-    if len(set(words)) != len(words) or not all(words):
-        return False
+    if not all(words):
+        return False  # two of the same name are refused later, by name
     if not others.height:  # a header alone: reading it reports that there are no rows
         return bool(named_like_ids(first, kg_name))
     occurs_again = others.select(
@@ -58,7 +58,7 @@ def refuse_data_as_header(first: Sequence[str], place: TableSource) -> None:
     numbers = [field for field in first if pl.Series([field]).str.contains(NUMBER).item()]
     if numbers:
         raise InputError(
-            f"{len(first)} fields, among them the number {numbers[0]}",
+            f"{len(first)} fields, among them {numbers[0]}, which is a value and names no column",
             path=place.place,
             line=place.line,
             expected="a header that names every column, or three fields: head, relation, tail",

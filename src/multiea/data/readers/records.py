@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
-from multiea.data.readers.cells import cells_of, is_readable, text_of
+from multiea.data.readers.cells import Cells, cells_of, is_readable, text_of
 from multiea.data.readers.kg_file import TableChoices
+from multiea.data.readers.missing import MissingCells
 from multiea.data.readers.record_ids import id_column, refuse_no_rows
 from multiea.data.readers.table_source import TableSource
 from multiea.data.readers.tables import Rows
@@ -28,6 +29,7 @@ def add_records(source: TableSource, choices: TableChoices, builder: KnowledgeGr
     key = id_column(source, choices.id, builder.name)
     builder.properties.update(column for column in source.columns if column != key)
     ids, lines, unread = [], [], set()
+    missing = MissingCells(choices.missing)
     for rows in source.blocks():
         own = _ids(source, rows, key)
         codes = builder.add_records(own, choices.relations)
@@ -36,9 +38,11 @@ def add_records(source: TableSource, choices: TableChoices, builder: KnowledgeGr
         others = [column for column in rows.table.columns if column != key]
         unread |= {column for column in others if not is_readable(rows.table.schema[column])}
         for column in others:
-            _add_column(builder, column, rows.table[column], codes, choices.separator)
+            for cells in cells_of(column, rows.table[column]):
+                _add_cells(builder, missing.without(cells), codes, choices.separator)
     refuse_no_rows(source, sum(map(len, ids)))
     _refuse_repeated(source, key, pl.concat(ids), np.concatenate(lines))
+    missing.warn(source)
     if unread:
         log.warning("%s: not read, because they are not text: the columns %s", source.place, ", ".join(sorted(unread)))
 
@@ -65,17 +69,14 @@ def _ids(source: TableSource, rows: Rows, key: str) -> pl.Series:
     return ids
 
 
-def _add_column(
-    builder: KnowledgeGraphBuilder, column: str, values: pl.Series, codes: pl.Series, separator: str | None
-) -> None:
-    for cells in cells_of(column, values):
-        owners = codes.gather(cells.rows)
-        text, types = cells.values, cells.types
-        if separator is not None:
-            split = pl.DataFrame({"entity": owners, "value": text.str.split(separator), "type": types})
-            split = split.explode("value").with_columns(pl.col("value").str.strip_chars())
-            owners, text, types = split.filter(pl.col("value") != "")
-        builder.add_cells(cells.column, owners, text, types)
+def _add_cells(builder: KnowledgeGraphBuilder, cells: Cells, codes: pl.Series, separator: str | None) -> None:
+    owners = codes.gather(cells.rows)
+    text, types = cells.values, cells.types
+    if separator is not None:
+        split = pl.DataFrame({"entity": owners, "value": text.str.split(separator), "type": types})
+        split = split.explode("value").with_columns(pl.col("value").str.strip_chars())
+        owners, text, types = split.filter(pl.col("value") != "")
+    builder.add_cells(cells.column, owners, text, types)
 
 
 def _refuse_repeated(source: TableSource, key: str, ids: pl.Series, lines: Sequence[int] | np.ndarray) -> None:

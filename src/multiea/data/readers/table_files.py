@@ -29,9 +29,17 @@ from multiea.data.readers.tables import (
     parquet_rows,
     text_rows,
 )
+from multiea.data.readers.three_columns import (
+    MIN_DISTINCT_WITHOUT_HEADER,
+    have_values_of_records,
+    is_like_a_header,
+    refuse_records_without_header,
+    warn_of_records,
+)
 from multiea.data.readers.triples import (
     EXPECTED,
     add_triples,
+    are_generated,
     find_columns,
     refuse_too_few_fields,
     warn_about_columns,
@@ -54,13 +62,13 @@ def add_csv(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
 
 def add_parquet(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples or records of a Parquet file."""
-    file.table.refuse(("delimiter", "sheet"), builder.name, "not for parquet")
+    file.table.refuse(("delimiter", "sheet"), builder.name, f"not for Parquet files such as {file.path}")
     add_table(TableSource(file.path, parquet_columns(file.path), partial(parquet_rows, file.path)), file.table, builder)
 
 
 def add_json_lines(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples or records of a file of JSON objects, one per line."""
-    file.table.refuse(("delimiter", "sheet"), builder.name, "not for jsonl")
+    file.table.refuse(("delimiter", "sheet"), builder.name, f"not for JSON Lines files such as {file.path}")
     blocks = partial(json_lines.rows, file.path)
     with closing(blocks()) as first:
         columns = next((rows.table.columns for rows in first), None)
@@ -71,7 +79,7 @@ def add_json_lines(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
 
 def add_excel(file: KgFile, builder: KnowledgeGraphBuilder) -> None:
     """Adds the triples or records of one sheet of an Excel file."""
-    file.table.refuse(("delimiter",), builder.name, "not for excel")
+    file.table.refuse(("delimiter",), builder.name, f"not for Excel files such as {file.path}")
     columns, rows = excel_rows(file.path, file.table.sheet)
     add_table(TableSource(file.path, columns, lambda: iter([rows])), file.table, builder)
 
@@ -84,6 +92,9 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
     are_records = any(name in RECORDS_ONLY for name in choices.given)
     if named is None and len(source.columns) == 3 and not are_records:
         are_records = bool(named_like_names(source.columns) or named_like_ids(source.columns, builder.name))
+        if not are_records and not are_generated(source.columns) and _has_values_of_records(source):
+            are_records = True
+            warn_of_records(source.place, source.columns)
         named = None if are_records else [0, 1, 2]
         if not are_records:
             warn_about_columns(source.place, source.columns)
@@ -93,15 +104,22 @@ def add_table(source: TableSource, choices: TableChoices, builder: KnowledgeGrap
         add_triples(source, named, builder)
 
 
+def _has_values_of_records(source: TableSource) -> bool:
+    first = next(iter(source.blocks()), None)
+    return (
+        first is not None and list(first.table.columns) == list(source.columns) and have_values_of_records(first.table)
+    )
+
+
 def _refuse_both(choices: TableChoices, kg_name: str) -> None:
     if choices.columns is not None:
-        choices.refuse(RECORDS_ONLY, kg_name, "for records; columns are for triples: give one of the two")
+        choices.refuse((*RECORDS_ONLY, "missing"), kg_name, "for records; columns are for triples: give one of the two")
 
 
 def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuilder) -> None:
     """Adds a text table; dialect: None if it is to be recognised."""
     path, choices = file.path, file.table
-    choices.refuse(("sheet",), builder.name, "for excel only")
+    choices.refuse(("sheet",), builder.name, f"for Excel files (.xlsx) only, not for {path}")
     _refuse_both(choices, builder.name)
     if choices.delimiter is not None:
         dialect = Dialect(f"'{choices.delimiter}'", choices.delimiter, quoted=dialect is None)
@@ -112,7 +130,7 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
         return  # the builder refuses an empty KG
     header, others = [(name or "").strip() for name in first.table.row(0)], first.table.slice(1)
     line = int(first.lines[0])
-    refuse_too_few_fields(header, path, line)
+    refuse_too_few_fields(header, path, line, choices.delimiter)
     named = find_columns(header, choices.columns, path)
     are_records = any(name in RECORDS_ONLY for name in choices.given) or has_index_without_name(header, others)
     if (
@@ -121,9 +139,18 @@ def _add_text(file: KgFile, dialect: Dialect | None, builder: KnowledgeGraphBuil
         and not are_records
         and not is_header_of_records(header, others, builder.name)
     ):
-        warn_about_header(path, header, others)
-        add_triples(TableSource(path, header, partial(_text_rows, path, dialect)), (0, 1, 2), builder)
-        return
+        is_header = is_like_a_header(header, others)
+        if not (
+            have_values_of_records(others)
+            if is_header
+            else have_values_of_records(first.table, MIN_DISTINCT_WITHOUT_HEADER)
+        ):
+            warn_about_header(path, header, others)
+            add_triples(TableSource(path, header, partial(_text_rows, path, dialect)), (0, 1, 2), builder)
+            return
+        if not is_header:
+            refuse_records_without_header(header, path, line)
+        warn_of_records(path, header)
     source = TableSource(path, header, partial(_rows_below_header, path, dialect, header), line)
     if named is not None and not are_records:
         add_triples(source, named, builder)

@@ -42,8 +42,7 @@ class TableSource:
                 path=self.place,
                 line=self.line,
                 expected="a header that names every column",
-                hint="Name it, or remove it"
-                + ("" if self.is_in_memory else "; pandas writes no index with to_csv(index=False)"),
+                hint=self._hint_for_no_name(unnamed),
             )
         repeated = sorted({name for name in self.columns if list(self.columns).count(name) > 1})
         if repeated:
@@ -55,6 +54,17 @@ class TableSource:
                 hint="Rename one; for several values of a cell, "
                 + ("use a list" if self.is_in_memory else "see separator in dataset.toml"),
             )
+
+    def _hint_for_no_name(self, unnamed: Sequence[int]) -> str:
+        is_excel = isinstance(self.place, Path) and ".xlsx" in self.place.name.lower()
+        if unnamed == [1] and not self.is_in_memory:
+            write = "to_excel" if is_excel else "to_csv"
+            return f"Name it, or remove it; pandas writes no index with {write}(index=False)"
+        if is_excel and unnamed[-1] == len(self.columns):
+            return "Name it, or remove it; delete titles and blank rows above the header, which must be the first row"
+        if self.line is not None and unnamed[-1] == len(self.columns):
+            return "Name it, or remove the separators at the ends of the lines"
+        return "Name it, or remove the column"
 
     def text(self, rows: Rows, columns: Sequence[int]) -> list[pl.Series]:
         """Some columns of a block as text, null where a field is empty."""

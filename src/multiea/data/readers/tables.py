@@ -164,6 +164,8 @@ class _Records:
         carriage = (ends > starts) & (self._codes[np.maximum(ends - 1, 0)] == ord("\r"))
         self._blank = (ends - carriage == starts) & (fields == 1)
         self._all_starts, self._all_ends = starts, ends
+        if block.first_line == len(ends) == 1:
+            self._refuse_other_line_ends(path)
         self.starts, self.fields = starts[~self._blank], fields[~self._blank]
 
     def line(self, record: int) -> int:
@@ -185,6 +187,18 @@ class _Records:
     def _outside_quotes(self, code: int) -> NDArray[np.int64]:
         positions = np.flatnonzero(self._codes == code)
         return positions[np.searchsorted(self._quotes, positions) % 2 == 0] if len(self._quotes) else positions
+
+    def _refuse_other_line_ends(self, path: Path) -> None:
+        """Raises an error for a file whose only line has carriage returns, which end the lines of old programs."""
+        returns = self._outside_quotes(ord("\r"))
+        if np.count_nonzero(self._codes[np.minimum(returns + 1, len(self._codes) - 1)] != NEWLINE) > 1:
+            raise InputError(
+                "lines that end in a carriage return only",
+                path=path,
+                line=1,
+                expected="line feeds, or both",
+                hint="Convert it, for example with tr '\\r' '\\n'; in Excel, save it as CSV UTF-8",
+            )
 
     def _refuse_stray_quotes(self, path: Path, dialect: Dialect) -> None:
         """Raises an error for a quote that neither encloses a field nor is doubled inside one."""

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from multiea.data.knowledge_graph_builder import KnowledgeGraphBuilder
+from multiea.data.readers.record_ids import NUMBER
 from multiea.data.readers.table_source import TableSource
 from multiea.foundation.errors import InputError, counted, unknown
 
@@ -25,6 +26,7 @@ LETTERS = ("hs", "rp", "to")  # the same as single letters, in a header of three
 GENERATED_COLUMN = re.compile(r"(column_?|field_?|[a-z]|_)?\d+", re.IGNORECASE)  # where a table had no header
 MIN_ROWS_FOR_HEADER_WARNING = 3
 EXPECTED = "head, relation, tail"
+SEPARATORS = (";", "|", "\t", ",")
 
 
 def add_triples(source: TableSource, columns: Sequence[int], builder: KnowledgeGraphBuilder) -> None:
@@ -61,11 +63,16 @@ def header_columns(first_line: Sequence[str]) -> list[int] | None:
     return [places[0] for places in found] if all(found) else None
 
 
-def refuse_too_few_fields(header: Sequence[str], place: Path | str, line: int | None) -> None:
-    """Raises an error for a table that can have neither triples nor records; line: of the header of a text file."""
+def refuse_too_few_fields(
+    header: Sequence[str], place: Path | str, line: int | None, delimiter: str | None = None
+) -> None:
+    """Raises an error for a table that can have neither triples nor records.
+
+    line: of the header of a text file. delimiter: the one that dataset.toml sets for it.
+    """
     if len(header) >= 2:
         return
-    what, hint = "field", "Fields are separated by tabs in .tsv files and by commas in .csv files"
+    what, hint = "field", "" if line is None else _separator_hint("".join(header), delimiter)
     if line is None:
         what, hint = "column", "Add a column named id, and one for each thing to compare"
         if isinstance(place, str):  # in memory
@@ -80,9 +87,28 @@ def refuse_too_few_fields(header: Sequence[str], place: Path | str, line: int | 
     )
 
 
+def _separator_hint(line: str, delimiter: str | None) -> str:
+    """What is said about a line without a separator; delimiter: the one that dataset.toml sets."""
+    likely = next((mark for mark in SEPARATORS if mark in line and mark != delimiter), None)
+    shown = "|" if likely is None else likely.replace("\t", "\\t")
+    if delimiter is None:
+        return (
+            "Fields are separated by tabs in .tsv files, and by commas, semicolons or tabs in .csv files. For others, "
+            f'dataset.toml sets delimiter = "{shown}" below [kgs.NAME]'
+        )
+    change = "remove delimiter, or set the character that separates them"
+    change = change if likely is None else f'the line has {shown!r}: set delimiter = "{shown}"'
+    return f"dataset.toml says that fields are separated by {delimiter!r}; {change}"
+
+
+def are_generated(columns: Sequence[str]) -> bool:
+    """Whether names of columns were made by a program, because a table had no header."""
+    return all(GENERATED_COLUMN.fullmatch(name) for name in columns)
+
+
 def warn_about_columns(place: Path | str, columns: Sequence[str]) -> None:
     """Says that three columns are taken as triples by their order, unless their names were generated."""
-    if not all(GENERATED_COLUMN.fullmatch(name) for name in columns):
+    if not are_generated(columns):
         log.warning(
             "%s: the columns %s are read as head, relation, tail; rename them so if that is right; if they are "
             "records, rename the ids: id",
@@ -94,7 +120,8 @@ def warn_about_columns(place: Path | str, columns: Sequence[str]) -> None:
 def warn_about_header(place: Path | str, first: Sequence[str], others: pl.DataFrame) -> None:
     """Warns if no field of the first line occurs again: it is probably a header, not a triple."""
     occurs_again = others.select(pl.any_horizontal(pl.all().is_in(list(first))).any()).item()
-    if others.height >= MIN_ROWS_FOR_HEADER_WARNING - 1 and not occurs_again:
+    has_number = pl.Series(list(first)).str.contains(NUMBER).any()
+    if others.height >= MIN_ROWS_FOR_HEADER_WARNING - 1 and not occurs_again and not has_number:
         log.warning(
             "%s: the first line (%s) looks like a header but was read as a triple; if it is a header, rename the "
             "columns to head, relation, tail, or the ids of records to id, or name them in dataset.toml: columns = "
