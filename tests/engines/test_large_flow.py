@@ -110,9 +110,9 @@ def test_what_flows_does_not_depend_on_the_number_of_threads(small: Task) -> Non
                 (np.zeros((edges.entities, width), np.int16), np.zeros(edges.entities, np.float32))
                 for width in (128, 128, 64)
             ]
-            signs, weights = (random.column_signs.numpy(), random.near_signs.numpy()), np.ones(50, np.float32)
-            result = (into[0], into[1], into[2])
-            relations = large_flow.flow(edges, mark, weights, signs, random.seed_of_marks, SETTINGS, result)
+            relations = large_flow.flow(
+                edges, mark, np.ones(50, np.float32), random, SETTINGS, (into[0], into[1], into[2])
+            )
             flows.append([*into[0], *into[1], *into[2], relations])
     finally:
         torch.set_num_threads(threads)
@@ -154,25 +154,3 @@ def test_directions_of_relations_do_not_depend_on_threads() -> None:
         torch.set_num_threads(before)
     assert torch.equal(found[0], found[1])
     assert torch.equal(found[0], found[2])
-
-
-def test_marks_of_very_many_entities_flow_in_blocks(small: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The random marks are others, and as good."""
-    whole = embedded(small, 0)
-    monkeypatch.setattr(large_flow, "VERY_MANY_ENTITIES", 0)
-    monkeypatch.setattr(large_flow, "DIMENSIONS_OF_VERY_MANY", 32)
-    blocks = embedded(small, 0)
-    assert large_flow.sizes_of_many(SETTINGS, 10).blocks == 4
-    assert torch.equal(whole.are_known(), blocks.are_known())
-    sides = [embeddings.split([len(kg.entities) for kg in small.kgs]) for embeddings in (whole, blocks)]
-    one, other = (parts[0].cosines(parts[1]) for parts in sides)
-    assert not torch.equal(one, other)
-    counterparts = small.held_out.members[small.held_out.present[:, :2].all(axis=1), :2].T
-    hits = [float((cosines[counterparts[0]].argmax(1).numpy() == counterparts[1]).mean()) for cosines in (one, other)]
-    assert hits[1] > 0.9 * hits[0] > 0.1
-
-
-@pytest.mark.parametrize(("dimensions", "count"), [(512, 2), (256, 1), (320, 2), (768, 3), (64, 1)])
-def test_blocks_are_as_wide_as_their_columns_allow(dimensions: int, count: int) -> None:
-    assert large_flow.sizes_of_many(Propagation(dimensions=dimensions), 2_000_000).blocks == count
-    assert large_flow.sizes_of_many(Propagation(dimensions=dimensions), 1_000_000).blocks == 1

@@ -1,7 +1,5 @@
 """Propagation in large KGs: the same flow and views, by kernels that read states in 16 bits, row by row.
 
-Where entities are very many, marks flow in blocks, some of their numbers at a time, so that memory suffices.
-
 A task for each KG. Shards: `edges/{kg}`; of a round `{prefix}/marks`, `{prefix}/flow/{kg}` (for a moment), and the
 result, `{prefix}/embedding/{kg}`.
 """
@@ -9,7 +7,6 @@ result, `{prefix}/embedding/{kg}`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import torch
@@ -20,12 +17,11 @@ from multiea.kernels.compiling import use_threads
 from multiea.kernels.edges import Edges
 from multiea.kernels.flow import hop, sum_of_heads, to_unit_length, write_marks
 from multiea.kernels.views import write_views
-from multiea.settings.propagation import DIMENSIONS_OF_VERY_MANY, MOST_IN_BLOCKS, VERY_MANY_ENTITIES, Propagation
+from multiea.settings.propagation import VERY_MANY_ENTITIES, Propagation
 from multiea.tasks.runner import Runner, Task
 from multiea.tasks.shards import Shards, let_go
 
 ROWS_AT_ONCE = 1 << 16
-SEED_STEP = 0x9E3779B97F4A7C15 >> 3  # between the seeds of blocks
 State = tuple[np.ndarray, np.ndarray]  # numbers (n, d) and scales (n,)
 
 
@@ -46,8 +42,7 @@ def embed(
     shards = runner.shards
     if all(f"{prefix}/embedding/{kg}" in shards for kg in kgs):
         return
-    count = sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs)
-    sizes = sizes_of_many(settings, count)
+    sizes = sizes_of_many(settings, sum(len(shards.get(f"edges/{kg}")["starts"]) - 1 for kg in kgs))
     random = (settings, sizes, random_state)
     flows = [Task(f"{prefix}/flow/{kg}", write_flow, (prefix, place, kg, *random)) for place, kg in enumerate(kgs)]
     runner.run("propagating", flows)
@@ -65,15 +60,8 @@ def embed(
 
 
 def sizes_of_many(settings: Propagation, entities: int) -> EmbeddingSizes:
-    """The sizes of embeddings made by tasks, which take less memory: marks stay long for more entities.
-
-    Where entities are very many, marks flow in blocks that are as short as those of even more entities.
-    """
-    sizes = EmbeddingSizes.of(settings, entities, MOST_IN_BLOCKS)
-    blocks = 1 if entities <= VERY_MANY_ENTITIES else -(-sizes.dimensions // DIMENSIONS_OF_VERY_MANY)
-    while sizes.dimensions % (blocks * 2 * settings.columns):
-        blocks += 1
-    return replace(sizes, blocks=blocks)
+    """The sizes of embeddings made by tasks, which take less memory: marks stay long for more entities."""
+    return EmbeddingSizes.of(settings, entities, VERY_MANY_ENTITIES)
 
 
 def put_marks(shards: Shards, prefix: str, groups: Groups, weights: np.ndarray | None = None) -> None:
@@ -83,71 +71,55 @@ def put_marks(shards: Shards, prefix: str, groups: Groups, weights: np.ndarray |
 
 
 def write_flow(
-    shards: Shards,
-    name: str,
-    prefix: str,
-    place: int,
-    kg: int,
-    settings: Propagation,
-    sizes: EmbeddingSizes,
-    random_state: int,
+    shards: Shards, name: str, prefix: str, place: int, kg: int, settings: Propagation, *random: object
 ) -> None:
-    """Marks flow through a KG over all hops. place: its column in the groups."""
+    """Marks flow through a KG over all hops. place: its column in the groups. random: sizes and random state."""
     use_threads()
+    sizes, random_state = random
+    assert isinstance(sizes, EmbeddingSizes)
+    assert isinstance(random_state, int)
     marks, edges = shards.get(f"{prefix}/marks"), Edges(**shards.get(f"edges/{kg}"))
     members, count = marks["members"][place], edges.entities
     mark = np.full(count, ABSENT, np.int32)
     mark[members[members != ABSENT]] = np.flatnonzero(members != ABSENT)
     drawn = RandomVectors.drawn(0, settings, sizes, random_state, torch.device("cpu"))
-    block = sizes.dimensions // sizes.blocks
-    forms: dict[str, tuple[tuple[int, ...], type]] = {
+    forms = {
         part: form
-        for key, width in (("columns", block), ("last", block), ("near", block // 2))
-        for part, form in (
-            (key, ((sizes.blocks, count, width), np.int16)),
-            (f"{key}_scales", ((sizes.blocks, count), np.float32)),
-        )
+        for key, width in (("columns", sizes.dimensions), ("last", sizes.dimensions), ("near", sizes.dimensions // 2))
+        for part, form in ((key, ((count, width), np.int16)), (f"{key}_scales", ((count,), np.float32)))
     }
-    forms["relations"] = ((settings.hops, edges.relations, sizes.dimensions), np.float32)
-    with shards.writing(name, forms) as to:
-        for number in range(sizes.blocks):
-            some = slice(number * block, (number + 1) * block)
-            columns, last, near = (
-                (to[key][number], to[f"{key}_scales"][number]) for key in ("columns", "last", "near")
-            )
-            signs = (drawn.column_signs[:, some].numpy().copy(), drawn.near_signs[:, some].numpy().copy())
-            seed = (drawn.seed_of_marks + number * SEED_STEP) % 2**62
-            result = columns, last, near
-            to["relations"][:, :, some] = flow(edges, mark, marks["weights"], signs, seed, settings, result)
+    with shards.writing(
+        name, forms | {"relations": ((settings.hops, edges.relations, sizes.dimensions), np.float32)}
+    ) as to:
+        columns, last, near = ((to[key], to[f"{key}_scales"]) for key in ("columns", "last", "near"))
+        to["relations"][:] = flow(edges, mark, marks["weights"], drawn, settings, (columns, last, near))
 
 
 def flow(
     edges: Edges,
     mark: np.ndarray,
     weights: np.ndarray,
-    signs: tuple[np.ndarray, np.ndarray],
-    seed: int,
+    random: RandomVectors,
     settings: Propagation,
     result: tuple[State, State, State],
 ) -> np.ndarray:
     """Writes what flows through a KG: columns, states after the last hop, and what arrived at nearer ones.
 
-    mark: (n,) of each entity, -1 for none; weights: (marks,). signs: of columns and of nearer hops. seed: of marks.
-    Returns the states of relations after each hop.
+    mark: (n,) of each entity, -1 for none; weights: (marks,). Returns the states of relations after each hop.
     """
     columns, last, near = result
-    column_signs, near_signs = signs
+    column_signs, near_signs = random.column_signs.numpy(), random.near_signs.numpy()
     of_edges = (edges.starts, edges.tail, edges.relation_starts, edges.incoming)
     shape = (edges.entities, column_signs.shape[1])
     state, after = ((np.empty(shape, np.int16), np.zeros(shape[0], np.float32)) for _ in range(2))
-    write_marks(mark, weights, seed, state, column_signs[0], columns)
+    write_marks(mark, weights, random.seed_of_marks, state, column_signs[0], columns)
     near[1][:] = 0
     relations = np.zeros((settings.hops + 1, edges.relations, shape[1]), np.float32)
     for number in range(settings.hops):
         relations[number + 1] = _unit(sum_of_heads(edges.head_starts, edges.heads, *state))
-        of_hop = np.stack([near_signs[number], column_signs[number + 1]])
+        signs = np.stack([near_signs[number], column_signs[number + 1]])
         into = last if number + 1 == settings.hops else after
-        hop(of_edges, state, relations[number], settings.own_weight, of_hop, (*near, *columns), into)
+        hop(of_edges, state, relations[number], settings.own_weight, signs, (*near, *columns), into)
         state, after = into, state
     to_unit_length(*columns)
     return relations[1:]
@@ -165,7 +137,7 @@ def write_embeddings(
     by_relation = (relations["numbers"], relations["view"], settings.columns)
     which = np.arange(edges.entities) if entities is None else shards.get(f"{entities}/{kg}")["entities"]
     width = relations["numbers"].shape[1] * settings.columns + relations["view"].shape[1]
-    width += sum(part.shape[0] * part.shape[2] for part, _ in (columns, near))
+    width += columns[0].shape[1] + near[0].shape[1]
     weights = np.array(settings.view_weights, np.float32)
     forms = {"numbers": ((len(which), width), np.int8), "scales": ((len(which),), np.float32)}
     with shards.writing(name, forms) as to:

@@ -36,15 +36,13 @@ ENTRIES_AT_ONCE = {"cpu": 1 << 16, "cuda": 1 << 23}  # small sparse products are
 class EmbeddingSizes:
     """dimensions: of a mark. relation_numbers: how many numbers describe a relation. width: of an embedding.
 
-    are_principal: whether these numbers are of principal directions, not of random ones. blocks: in how many parts
-    marks flow, where tasks propagate them.
+    are_principal: whether these numbers are of principal directions, not of random ones.
     """
 
     dimensions: int
     relation_numbers: int
     width: int
     are_principal: bool = False
-    blocks: int = 1
 
     @classmethod
     def of(cls, settings: Propagation, entities: int, many: int = MANY_ENTITIES) -> EmbeddingSizes:

@@ -19,18 +19,6 @@ def scale_to(row: np.ndarray, weight: float) -> None:
         row[k] *= factor
 
 
-@part
-def add_blocks(total: np.ndarray, numbers: np.ndarray, scales: np.ndarray, row: int) -> bool:
-    """Adds a row of states that are kept in blocks, one after the other; returns whether it is not zero."""
-    blocks, size = numbers.shape[0], numbers.shape[2]
-    is_there = False
-    for block in range(blocks):
-        if scales[block, row] > 0:
-            is_there = True
-            add_row(total[block * size : (block + 1) * size], numbers[block], row, scales[block, row])
-    return is_there
-
-
 @kernel
 def write_views(
     entities: np.ndarray,
@@ -44,7 +32,6 @@ def write_views(
 ) -> None:
     """The embeddings of some entities: neighbours by relation, marks at the last hop, nearer marks, relations alone.
 
-    columns, last, near: numbers (blocks, n, width) and scales (blocks, n). A last or nearer view is block after block.
     Neighbours by relation: a sketch of the sum over edges of (numbers of the relation) x (columns of the neighbour).
     Each number is multiplied by some columns, as many as there are in a part. relations: numbers (2R, K) of relations,
     their own view (2R, v), and how many columns a part has. weights: of the views.
@@ -55,8 +42,7 @@ def write_views(
     near_numbers, near_scales = near
     relation_numbers, relation_view, width = relations
     numbers, scales = result
-    dimensions = column_numbers.shape[0] * column_numbers.shape[2]
-    half, own = dimensions // 2, relation_view.shape[1]
+    dimensions, half, own = column_numbers.shape[1], near_numbers.shape[1], relation_view.shape[1]
     factors = relation_numbers.shape[1]
     parts = dimensions // width
     sketch = factors * width
@@ -69,17 +55,20 @@ def write_views(
             at_last = row[sketch : sketch + dimensions]
             for edge in range(starts[entity], starts[entity + 1]):
                 other = tail[edge]
-                add_blocks(at_last, last_numbers, last_scales, other)
-                neighbour[:] = 0
-                if not add_blocks(neighbour, column_numbers, column_scales, other):
+                if last_scales[other] > 0:
+                    add_row(at_last, last_numbers, other, last_scales[other])
+                if column_scales[other] == 0:
                     continue
+                for k in range(dimensions):
+                    neighbour[k] = column_scales[other] * np.float32(column_numbers[other, k])
                 for number in range(factors):
                     factor = relation_numbers[relation[edge], number]
                     to, start = number * width, (number % parts) * width
                     for k in range(width):
                         row[to + k] += factor * neighbour[start + k]
             nearer = row[sketch + dimensions : sketch + dimensions + half]
-            add_blocks(nearer, near_numbers, near_scales, entity)
+            if near_scales[entity] > 0:
+                add_row(nearer, near_numbers, entity, near_scales[entity])
             by_relation = row[sketch + dimensions + half :]
             for edge in range(relation_starts[entity], relation_starts[entity + 1]):
                 for k in range(own):

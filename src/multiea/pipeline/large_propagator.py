@@ -26,7 +26,7 @@ from multiea.tasks.shards import MemoryShards, let_go
 
 POOLS, FINAL = "pools", "final"
 ROWS_AT_ONCE = 1 << 16
-BYTES_PER_ENTITY = 10 << 10  # of all shards that are there at the same time
+BYTES_PER_ENTITY = 8 << 10  # of all shards that are there at the same time
 
 
 class LargePropagator:

@@ -11,7 +11,6 @@ from multiea.settings.parsing import check_types
 
 FEW_ENTITIES, MANY_ENTITIES = 30_000, 240_000  # up to so many, longer marks cost little time and memory
 VERY_MANY_ENTITIES = 1_000_000  # the same as the second on a GPU, and where tasks propagate marks
-MOST_IN_BLOCKS = 4_000_000  # the same where tasks propagate marks block by block
 PRINCIPAL_FROM = 100_000  # entities: from here on relations are described by their principal directions
 DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY, DIMENSIONS_OF_VERY_MANY = 768, 512, 256
 
@@ -32,8 +31,8 @@ class Propagation:
         None,
         f"Length of a propagation mark; by default {DIMENSIONS_OF_FEW} for up to {FEW_ENTITIES:,} entities, "
         f"{DIMENSIONS_OF_MANY} for up to {MANY_ENTITIES:,}, {DIMENSIONS_OF_VERY_MANY} for more; "
-        f"{DIMENSIONS_OF_MANY} for up to {VERY_MANY_ENTITIES:,} on a GPU, and for up to {MOST_IN_BLOCKS:,} where large "
-        "KGs are compared by structure alone on a CPU.",
+        f"{DIMENSIONS_OF_MANY} for up to {VERY_MANY_ENTITIES:,} on a GPU, and where large KGs are compared by "
+        "structure alone on a CPU.",
     )
     relation_numbers: int | None = setting(
         None, "How many numbers describe a relation; by default a quarter of the dimensions."
