@@ -37,6 +37,13 @@ def test_codes_are_compared_exactly(code: str, other: str) -> None:
     assert found[1] == 0
 
 
+def test_codes_inside_texts_count_with_and_without_a_hyphen() -> None:
+    rest = [f"saw ZK{number}" for number in range(20, 40)]
+    left, right = table_kg("a", offer=["drill SX-616", *rest]), table_kg("b", text=["drill SX616", "drill ZX61", *rest])
+    found = similarity([left, right])[0]
+    assert found[0] > 2 * found[1]
+
+
 def test_a_word_counts_whatever_property_it_is_in() -> None:
     rest = [f"word{number}" for number in "abcdefghij"]
     left = table_kg("a", artist=["Nina Simone", *rest])

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import polars as pl
 import pytest
 
 from multiea.evidence.names import LENGTH_OF_OTHER_NAMES, LENGTH_WITHOUT_BRACKETS, WEIGHTS, name_features
+from multiea.evidence.text import joined_codes
 from support.evidence import named_kg, products, table_kg
 
 OTHERS = [["Bergen"], ["Trondheim"], ["Stavanger"], ["Drammen"], ["Fredrikstad"]]
@@ -29,6 +31,20 @@ def test_what_is_in_brackets_counts_less_and_still_tells_entities_apart() -> Non
     assert found[1] == pytest.approx(1, abs=1e-5)
     assert found[0] == pytest.approx(LENGTH_WITHOUT_BRACKETS, abs=1e-5)
     assert found[2] < found[0]
+
+
+def test_codes_are_the_same_with_and_without_a_hyphen_or_space_inside() -> None:
+    rest = [["impact drill 18V"], ["impact saw 18V"]]
+    for written in ("Drill SX-616", "Drill SX 616", "Drill SX616"):
+        for other in ("drill sx616", "drill SX-616"):
+            assert similarity([[written]], [[other], *rest])[0, 0] == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "text", ["Etc/GMT-12", "012-Auf in den Kampf", "built in 2019", "E-76", "Apollo 13", "X-Ray Two"]
+)
+def test_what_is_no_code_beside_words_stays_as_it_is(text: str) -> None:
+    assert joined_codes(pl.Series([text])).to_list() == [text]
 
 
 @pytest.mark.parametrize(

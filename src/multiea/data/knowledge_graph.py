@@ -42,8 +42,8 @@ class KnowledgeGraph:
     display names, null where unknown. given_names: names beside those in literals (entity, name); an entity may have
     several. property_roles: what the user decided about properties: "name", "attribute" or "ignore";
     `multiea.data.properties` decides the others from the data. name_by_values: the property that is taken as the name
-    because its values look like names, where there are no other names. joined_names: names that several properties make
-    together, such as "first name + last name".
+    because its values look like names, or have the words of the names of other KGs, where there are no other names.
+    joined_names: names that several properties make together, such as "first name + last name".
     """
 
     name: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from multiea.data.readers import read_given_groups, read_kg, stem_and_format
 from multiea.data.readers.folder import read_dataset_toml, read_native_folder
 from multiea.data.readers.pairs import is_dbp15k, openea_root, read_dbp15k, read_openea
 from multiea.data.readers.record_ids import one_warning_for_all_tables
-from multiea.data.role_choices import by_role, check_roles, refuse_unknown_roles, warn_of_names_by_values
+from multiea.data.role_choices import by_role, check_roles, refuse_unknown_roles, with_names_by_values
 from multiea.data.tables_in_memory import read_tables
 from multiea.data.task import Task
 from multiea.foundation.errors import InputError, counted
@@ -54,7 +55,7 @@ def load(
         with one_warning_for_all_tables():
             raw = _read(source, seeds, lenient=lenient, roles=roles)
         refuse_unknown_roles(raw.kgs, roles)
-        warn_of_names_by_values(raw.kgs, in_memory=isinstance(source, Mapping))
+        raw = replace(raw, kgs=with_names_by_values(raw.kgs, in_memory=isinstance(source, Mapping)))
     except OSError as error:  # a path that the system refuses, such as one that is too long
         place = error.filename or (source if isinstance(source, str | Path) else " ".join(map(str, source)))
         raise InputError(f"cannot be read: {error.strerror or error}", path=place) from None

@@ -15,7 +15,7 @@ from multiea.data.properties import attributes_of, names_of
 from multiea.evidence.features import Features
 from multiea.evidence.names import plain_names
 from multiea.evidence.numbers import Quantity, grid_tokens, rounded_tokens
-from multiea.evidence.text import plain_text
+from multiea.evidence.text import joined_codes, plain_text
 from multiea.evidence.tokens import tf_idf, token_counts
 from multiea.evidence.values import DATE, NUMBER, TEXT, parsed_values, with_telephones_of_others
 
@@ -84,7 +84,16 @@ def _words(table: pl.DataFrame) -> pl.DataFrame:
     plain = plain_text(texts["value"])
     whole = pl.DataFrame({"row": texts["entity"].cast(pl.Int64), "token": "=" + plain})
     short = whole.filter((plain.str.len_chars() <= LONGEST_WHOLE_VALUE) & plain.str.contains(" ", literal=True))
-    return pl.concat([_split(texts["entity"], plain), short])
+    return pl.concat([_split(texts["entity"], plain), _codes(texts["entity"], texts["value"], plain), short])
+
+
+def _codes(entity: pl.Series, texts: pl.Series, plain: pl.Series) -> pl.DataFrame:
+    """Codes that texts write with a hyphen or a space inside, as one word."""
+    joined = joined_codes(texts)
+    has_code = joined != texts
+    entity, before = entity.filter(has_code), plain.filter(has_code)
+    words = _split(entity, plain_text(joined.filter(has_code)))
+    return words.join(_split(entity, before), on=["row", "token"], how="anti").unique()
 
 
 def _split(entity: pl.Series, text: pl.Series) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from multiea.data.knowledge_graph import KnowledgeGraph
 from multiea.data.properties import names_of, names_with_preference
 from multiea.evidence.features import Features
 from multiea.evidence.name_model import NameModel
-from multiea.evidence.text import plain_text, without_brackets
+from multiea.evidence.text import joined_codes, plain_text, without_brackets
 from multiea.evidence.tokens import character_ngrams, side_by_side, tf_idf, whole_texts, word_counts
 from multiea.graph.sparse_rows import scaled
 
@@ -24,8 +24,9 @@ def name_features(kgs: Sequence[KnowledgeGraph]) -> list[Features]:
     """For each KG one row per name; a name with a part in brackets has a second row without it.
 
     The second row is shorter, so that it counts less: what is in brackets may tell two entities apart. So are the rows
-    of names that are not the preferred ones. Whole names count by themselves, because equal names say more than nearly
-    equal ones: "somite 3" and "somite 4" differ in one character.
+    of names that are not the preferred ones. A name with a code such as SX-616 has another row with it as one word.
+    Whole names count by themselves, because equal names say more than nearly equal ones: "somite 3" and "somite 4"
+    differ in one character.
     """
     tables = [plain_names(kg) for kg in kgs]
     texts = [table["text"] for table in tables]
@@ -48,13 +49,15 @@ def _distinct(table: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def plain_names(kg: KnowledgeGraph) -> pl.DataFrame:
-    """All names of a KG as plain text, with and without what is in brackets, each once: entity, text, length."""
+    """All names of a KG as plain text, also without brackets or with codes joined, each once: entity, text, length."""
     length = pl.when("is_preferred").then(1.0).otherwise(LENGTH_OF_OTHER_NAMES)
     names = names_with_preference(kg).select("entity", "name", length=length)
     if names.is_empty():
         return names.select("entity", text="name", length="length")
     shorter = names.with_columns(without_brackets(names["name"]), length=pl.col("length") * LENGTH_WITHOUT_BRACKETS)
     both = pl.concat([names, shorter])
+    joined = joined_codes(both["name"])
+    both = pl.concat([both, both.with_columns(joined).filter(joined != both["name"])])
     return (
         both.select("entity", "length", text=plain_text(both["name"]))
         .filter(pl.col("text") != "")

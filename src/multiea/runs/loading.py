@@ -48,7 +48,7 @@ def _load_grown_task(data: Data) -> Task:
     kg = read_one_kg([Path(file) for file in data.source], data.kg_name, roles_of(data))
     refuse_known_name(before, kg)
     refuse_unknown_roles([kg], roles_of(data))
-    warn_of_names_by_values([kg], in_memory=False)
+    warn_of_names_by_values(kg)
     kgs = [*before.kgs, kg]
     seeds = read_given_groups(Path(data.seeds), kgs, lenient=data.lenient)
     held_out = None if data.held_out is None else read_given_groups(Path(data.held_out), kgs, lenient=data.lenient)
