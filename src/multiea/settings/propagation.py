@@ -11,7 +11,7 @@ from multiea.settings.parsing import check_types
 
 FEW_ENTITIES, MANY_ENTITIES = 30_000, 240_000  # up to so many, longer marks cost little time and memory
 VERY_MANY_ENTITIES = 1_000_000  # the same as the second on a GPU, and where tasks propagate marks
-PRINCIPAL_FROM = 100_000  # entities: from here on relations are described by their principal directions
+PRINCIPAL_FROM = 150_000  # entities: from here on relations are described by their principal directions
 DIMENSIONS_OF_FEW, DIMENSIONS_OF_MANY, DIMENSIONS_OF_VERY_MANY = 768, 512, 256
 
 
