@@ -41,6 +41,6 @@ def binary_data(path: Path) -> InputError:
 
 
 def has_controls(start: bytes) -> bool:
-    """Whether many bytes are control characters, as in files that are no text in any encoding."""
+    """Whether many bytes are control characters, which text hardly has in any encoding."""
     looked_at = start[:LOOKED_AT]
     return len(looked_at) - len(looked_at.translate(None, NOT_IN_TEXT)) > MAX_SHARE_OF_CONTROLS * len(looked_at)

@@ -60,7 +60,7 @@ def members_from_table(
 
 
 def _refuse_unknown_kgs(unknown: Sequence[str], kg_names: Sequence[str], path: Path | None) -> None:
-    """Raises an error for columns, or in Python keys, that are no names of KGs."""
+    """Raises an error for columns, or in Python keys, that are not the names of KGs."""
     are = "is not a KG" if len(unknown) == 1 else "are no KGs"
     listed = ", ".join(map(repr, unknown[:MOST_SHOWN])) + (", ..." if len(unknown) > MOST_SHOWN else "")
     suggestion = did_you_mean(unknown[0], kg_names).strip()
